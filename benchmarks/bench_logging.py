@@ -1,4 +1,4 @@
-"""What the loggers cost when they are off: an element read, with the look at the switch and without it.
+"""Measure loggers that are off: an element read, with the look at the switch and without it.
 
 Run as ``python benchmarks/bench_logging.py``. CPU time, the least of many runs; what the look costs is also measured by
 itself. Prints nanoseconds.

@@ -28,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 
 
 class Folders:
-    """Where inputs lie: one folder for all, made at the first need, and one that each row and peer reads from."""
+    """The folders of inputs: one for all, made at the first need, and one that each row and peer reads from."""
 
     def __init__(self) -> None:
         from environments import work_folder

@@ -1,4 +1,4 @@
-"""What the benchmark files share: the workloads of a theme, run with this library on small inputs."""
+"""Shared by the benchmark files: the workloads of a theme, run with this library on small inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What locking costs: the same operations with the locks of chunks and without, interleaved; CPU time, not the clock's.
+"""Measure the price of locks: the same operations with the locks of chunks and without, interleaved, by CPU time.
 
     python benchmarks/locking.py [BLOCKS]
 
@@ -8,7 +8,7 @@ the interval that holds it with 95 % probability (by the order of the ratios), a
 It is within the limit where that interval does not lie above it, or where it takes at most a microsecond longer: the
 shortest operations are a few of these. The last line of the first part says whether all whole-chunk writes and all
 reads are. The second part compares the default, which keeps out other processes in local stores, with locks among
-threads only.
+threads only. Files lie in memory where there is room, so that no disk is measured.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from __future__ import annotations
 import math
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from tempfile import TemporaryDirectory
 from types import FunctionType
 from typing import Any
 
 import numpy as np
+from environments import work_folder
 
 import zarr
 from zarr.runners import inline
@@ -164,13 +165,13 @@ def main() -> int:
     print("locks among threads")
     for name, options in LAYOUTS.items():
         for place in ("memory", "local"):
-            with tempfile.TemporaryDirectory() as folder, zarr.config.set({"threading.max_workers": 1}):
+            with TemporaryDirectory(dir=work_folder()) as folder, zarr.config.set({"threading.max_workers": 1}):
                 store = zarr.storage.MemoryStore() if place == "memory" else zarr.storage.LocalStore(folder)
                 within = report(place, name, pairs(store, options), blocks) and within
     print(f"within {LIMIT:.0%} or {LIMIT_MICROSECONDS:g} us: {'yes' if within else 'no'}")
     print("locks among processes, beside those among threads")
     for name, options in LAYOUTS.items():
-        with tempfile.TemporaryDirectory() as folder, zarr.config.set({"threading.max_workers": 1}):
+        with TemporaryDirectory(dir=work_folder()) as folder, zarr.config.set({"threading.max_workers": 1}):
             report("local", name, process_pairs(zarr.storage.LocalStore(folder), options), blocks)
     return 0 if within else 1
 

@@ -43,7 +43,7 @@ def least(results: list[dict[str, Any]], clock: str) -> float:
 
 
 def is_peer(name: str) -> bool:
-    """Whether a column is another library."""
+    """Return True if a column is another library."""
     return name != "limit" and not name.startswith("ours")
 
 

@@ -48,6 +48,7 @@ FLOORS: dict[str, float] = {
     "zarr": 6.5,
     "zarr.testing": 7,
     "zarr.tools": 6.8,
+    "zarr.serving": 6.85,
     "zarr._cli": 7,
     "zarr.__main__": 7.1,
     "zarr.compat": 7,

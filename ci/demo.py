@@ -66,11 +66,19 @@ def coarsen(grid: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(blocks.mean(axis=(1, 3)).astype(grid.dtype))
 
 
+def multiscales(levels: int) -> dict[str, Any]:
+    """Return what OME-Zarr says of a pyramid: which arrays are the levels, and how large a cell of each is."""
+    scales = [{"type": "scale", "scale": [2.0**level, 2.0**level]} for level in range(levels)]
+    datasets = [{"path": str(level), "coordinateTransformations": [scale]} for level, scale in enumerate(scales)]
+    axes = [{"name": name, "type": "space"} for name in ("y", "x")]
+    return {"version": "0.5", "multiscales": [{"axes": axes, "datasets": datasets}]}
+
+
 def write_v3(path: Path, data: dict[str, np.ndarray[Any, Any]], log: Log) -> Any:
     """Write a format 3 hierarchy: sharded and zstd-compressed, with dimension names, a pyramid, labels and times."""
     root = zarr.open_group(path, mode="w", zarr_format=3, attributes={"title": "Terrain, sea floor and a photograph"})
     terrain = data["terrain"]
-    pyramid = root.create_group("terrain", attributes={"units": "m", "levels": 4})
+    pyramid = root.create_group("terrain", attributes={"units": "m", "levels": 4, "ome": multiscales(4)})
     for level in range(4):
         array = pyramid.create_array(
             str(level), shape=terrain.shape, dtype=terrain.dtype, chunks=(32, 32), shards=(128, 128),

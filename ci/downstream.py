@@ -6,10 +6,12 @@ library, what passed with which and the names of the tests that pass with zarr-p
 there is one that is not accepted, with a reason, in the table of libraries, or if a run left no report.
 
     ci/downstream.sh                     all libraries, from nothing
+    ci/downstream.sh --second            programs that were written for zarr 2, with zarr 2.18.7 and with this project
     ci/downstream.sh xarray dask         some of them
+    --beside                             instead of this project as zarr: zarr-core beside zarr-python, ZARR_CORE=1
     --reuse                              take zarr-python's figures from the last run
     --keep                               leave the environments as they are
-    --only=theirs|ours                   run the tests of one environment and compare nothing
+    --only=theirs|ours|beside            run the tests of one environment and compare nothing
     --compare                            run nothing: compare the last reports
 """
 
@@ -26,13 +28,18 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 from downstream_libraries import COMMON, LIBRARIES, Library
+from downstream_second import PROGRAMS, REQUIREMENTS
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = (ROOT / ".downstream").resolve()
 PLAIN = ["-p", "no:cacheprovider", "-q", "--no-header", "--tb=short"]
 FLAGS = {a for a in sys.argv[1:] if a.startswith("-")}
 HOUR = 3600
-BASELINE = "3.4.2"
+SECOND = "--second" in FLAGS
+OURS = "beside" if "--beside" in FLAGS else "ours"
+BASELINE = "2.18.7" if SECOND else "3.4.2"
+NEEDED = ["donfig", "google-crc32c", "typing_extensions>=4.14", "numcodecs>=0.16.6,!=0.17.0"]
+"""The requirements of this project and of zarr-python 3."""
 
 
 def note(text: str) -> None:
@@ -40,8 +47,22 @@ def note(text: str) -> None:
     print(f"[{time.strftime('%H:%M:%S')}] {text}", flush=True)
 
 
+def folder_of(kind: str) -> Path:
+    return WORK / (f"second-{kind}" if SECOND else kind)
+
+
+def variables_of(kind: str) -> dict[str, str]:
+    """Return the variables that the programs of an environment run with."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "ZARR_CORE")}
+    return kept | ({"ZARR_CORE": "1"} if kind == "beside" else {})
+
+
 def python_of(kind: str) -> str:
-    return str(WORK / kind / "bin" / "python")
+    return str(folder_of(kind) / "bin" / "python")
+
+
+def libraries() -> dict[str, Library]:
+    return PROGRAMS if SECOND else LIBRARIES
 
 
 def pip(kind: str, *arguments: str, required: bool = True, scratch: Path | None = None) -> bool:
@@ -66,35 +87,56 @@ def frozen(kind: str) -> list[str]:
 
 def make_theirs(names: list[str]) -> None:
     """Install the libraries and zarr-python."""
+    if SECOND:  # whose releases agree with each other
+        note("installing programs for zarr 2")
+        pip("theirs", "install", *COMMON, *REQUIREMENTS, f"zarr=={BASELINE}")
+        return
     for name in names:  # one at a time: some pin each other out, and a missing extra must not stop the rest
-        library = LIBRARIES[name]
+        library = libraries()[name]
         note(f"installing {name}")
         if not pip("theirs", "install", *COMMON, library.requirement, *library.extras, required=False):
             pip("theirs", "install", *COMMON, library.requirement)
-    pip("theirs", "install", "donfig", "msgspec", "google-crc32c", "numcodecs>=0.16.6,!=0.17.0")
+    pip("theirs", "install", "msgspec", *NEEDED)
     pip("theirs", "install", "--no-deps", f"zarr=={BASELINE}")
 
 
 def make_ours() -> None:
-    """Install what zarr-python's environment holds, version by version, and this project as zarr."""
-    pins = WORK / "pins.txt"
+    """Install what zarr-python's environment holds, version by version, and this project as zarr or beside it."""
+    pins = folder_of(OURS) / "pins.txt"
     pins.write_text("\n".join(frozen("theirs")) + "\n")
     note("installing the same versions beside this project")
-    pip("ours", "install", "--no-deps", "--requirement", str(pins))
+    pip(OURS, "install", "--no-deps", "--requirement", str(pins))
+    if OURS == "beside":
+        pip(OURS, "install", "--no-deps", f"zarr=={BASELINE}")
+        install_beside()
+        return
     pip("ours", "uninstall", "--yes", "zarr", required=False)
+    if SECOND:
+        pip("ours", "install", *NEEDED)
     pip("ours", "install", "--no-deps", "--force-reinstall", str(ROOT))
+
+
+def install_beside() -> None:
+    """Install zarr-core, made of a wheel of this project, and leave the zarr of the environment as it is."""
+    with tempfile.TemporaryDirectory(dir=WORK) as made:
+        pip("beside", "wheel", "--no-deps", "--wheel-dir", made, str(ROOT))
+        (wheel,) = Path(made).glob("zarr-*.whl")
+        subprocess.run([sys.executable, str(ROOT / "ci" / "beside"), str(wheel), made], check=True)
+        (wheel,) = Path(made).glob("zarr_core-*.whl")
+        pip("beside", "install", "--no-deps", "--force-reinstall", str(wheel))
 
 
 def make_environments(names: list[str]) -> None:
     """Make or renew both environments, and check that pip kept the zarr of each."""
-    for kind, make in (("theirs", lambda: make_theirs(names)), ("ours", make_ours)):
+    for kind, make in (("theirs", lambda: make_theirs(names)), (OURS, make_ours)):
         if not Path(python_of(kind)).exists():
-            subprocess.run([sys.executable, "-m", "venv", str(WORK / kind)], check=True)
+            subprocess.run([sys.executable, "-m", "venv", str(folder_of(kind))], check=True)
         if "--keep" not in FLAGS:
             make()
         command = [python_of(kind), "-c", "import importlib.metadata as m; print(m.version('zarr'))"]
-        version = subprocess.run(command, check=True, capture_output=True, text=True, cwd=WORK).stdout.strip()
-        if not version.startswith(BASELINE) or ("core" in version) != (kind == "ours"):
+        version = subprocess.run(command, check=True, capture_output=True, text=True, cwd=WORK,
+                                 env=variables_of(kind)).stdout.strip()  # fmt: skip
+        if ("core" in version) != (kind == OURS) or (kind == "theirs" and version != BASELINE):
             sys.exit(f"{kind} holds zarr {version}")
         note(f"{kind}: zarr {version}")
 
@@ -139,12 +181,13 @@ def find_source(library: Library) -> Path | None:
 
 def run_tests(kind: str, name: str) -> None:
     """Run a library's tests in one environment and leave a JUnit report."""
-    library, report = LIBRARIES[name], WORK / f"{name}-{kind}.xml"
+    library, report = libraries()[name], WORK / f"{name}-{kind}.xml"
     report.unlink(missing_ok=True)
     folder = unpack(library) / library.folder if library.from_source else WORK
     command = [python_of(kind), "-m", "pytest", *library.arguments, *PLAIN, f"--junitxml={report}"]
-    environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"} | dict(library.environment)
-    environment.pop("PYTHONPATH", None)  # the zarr under test is the installed one
+    environment = variables_of(kind) | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= dict(library.environment)
+    environment["PATH"] = os.pathsep.join([str(folder_of(kind) / "bin"), environment["PATH"]])
     began = time.monotonic()
     with (WORK / f"{name}-{kind}.log").open("w") as log:
         try:
@@ -173,10 +216,10 @@ def read_report(kind: str, name: str) -> dict[str, str]:
 
 def compare(name: str) -> tuple[list[str], bool]:
     """Return the lines that say how a library fares, and whether all that passes with zarr-python passes here."""
-    theirs, ours = read_report("theirs", name), read_report("ours", name)
+    theirs, ours = read_report("theirs", name), read_report(OURS, name)
     lost = sorted(t for t, verdict in theirs.items() if verdict == "passed" and ours.get(t) != "passed")
     reasons = {
-        test: why for test in lost for end, why in LIBRARIES[name].accepted if test.partition("[")[0].endswith(end)
+        test: why for test in lost for end, why in libraries()[name].accepted if test.partition("[")[0].endswith(end)
     }
     lost = [test for test in lost if test not in reasons]
     counts = [sum(v == "passed" for v in r.values()) for r in (theirs, ours)]
@@ -184,23 +227,23 @@ def compare(name: str) -> tuple[list[str], bool]:
     lines += [f"    {test} ({ours.get(test, 'not run')})" for test in lost]
     lines += [f"    {test}: accepted, {why}" for test, why in reasons.items()]
     if 0 in counts:
-        lines.append(f"    no test passed in one of the two: see {name}-theirs.log and {name}-ours.log")
+        lines.append(f"    no test passed in one of the two: see {name}-theirs.log and {name}-{OURS}.log")
     return lines, not lost and 0 not in counts
 
 
 def run_both(name: str) -> None:
     """Run a library's tests in the environments that were asked for."""
-    for kind in ("theirs", "ours"):
+    for kind in ("theirs", OURS):
         kept = kind == "theirs" and "--reuse" in FLAGS and read_report(kind, name)
-        if not kept and FLAGS.isdisjoint({"--only=theirs", "--only=ours"} - {f"--only={kind}"}):
+        if not kept and FLAGS.isdisjoint({"--only=theirs", f"--only={OURS}"} - {f"--only={kind}"}):
             run_tests(kind, name)
 
 
 def main() -> int:
     """Run what was asked for; print and save the comparison."""
-    names = [a for a in sys.argv[1:] if not a.startswith("-")] or list(LIBRARIES)
-    if unknown := set(names) - set(LIBRARIES):
-        sys.exit(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(LIBRARIES)}")
+    names = [a for a in sys.argv[1:] if not a.startswith("-")] or list(libraries())
+    if unknown := set(names) - set(libraries()):
+        sys.exit(f"unknown: {', '.join(sorted(unknown))}; known: {', '.join(libraries())}")
     WORK.mkdir(exist_ok=True)
     (WORK / "pytest.ini").write_text("[pytest]\n")  # keeps this project's own settings away
     if "--compare" not in FLAGS:
@@ -214,7 +257,7 @@ def main() -> int:
         said, whole = compare(name)
         lines, good = lines + said, good and whole
     text = "\n".join(lines)
-    (WORK / "REPORT.txt").write_text(text + "\n")
+    (WORK / ("REPORT-second.txt" if SECOND else "REPORT.txt")).write_text(text + "\n")
     print(text, flush=True)
     return 0 if good else 1
 

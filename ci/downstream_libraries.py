@@ -9,7 +9,7 @@ COMMON = ["pytest", "hypothesis", "pytest-xdist", "pytest-timeout", "pytest-mock
 
 @dataclass(frozen=True)
 class Library:
-    """How one library's tests are run."""
+    """The way in which the tests of one library are run."""
 
     requirement: str
     extras: tuple[str, ...]

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 AT_LEAST = 559
-"""How many tests of h5py 3.16 pass."""
+"""The number of tests of h5py 3.16 that pass."""
 
 LEFT_OUT = {
     "test_h5.py": "low-level interface",
@@ -71,7 +71,7 @@ LEFT_OUT = {
 
 
 class Counts(NamedTuple):
-    """How the tests ended; ``reasons`` counts those left out while they ran."""
+    """The outcomes of the tests; ``reasons`` counts those left out while they ran."""
 
     passed: int
     failed: int

@@ -15,11 +15,12 @@ step "virtual environment"
 [ -x "$BIN/python" ] || "$PYTHON" -m venv "$VENV"
 "$BIN/python" -m pip install --quiet --upgrade "pip>=23" "setuptools>=77" wheel "cython>=3.1" "numpy>=2.0"
 step "build"
-"$BIN/python" -m pip install --quiet --no-build-isolation -e ".[test,remote,cli]" xarray "dask[array,distributed]"
+"$BIN/python" -m pip install --quiet --no-build-isolation -e ".[test,remote,cli,docs]" xarray "dask[array,distributed]"
 
 step "lint"
 "$BIN/python" ci/check_layers.py
 "$BIN/python" ci/check_shape.py
+"$BIN/python" ci/check_module_state.py
 "$BIN/ruff" check .
 "$BIN/mypy" --no-error-summary zarr
 
@@ -28,14 +29,21 @@ if [ "$MODE" = quick ]; then
     exec "$BIN/python" -m pytest -q -n 2 --dist worksteal -m "not slow" -p no:cacheprovider tests
 fi
 
+step "page of the viewer, and what its tests need; without node, or without Chromium, they skip"
+command -v npm > /dev/null && bash ci/viewer.sh
+command -v chromium > /dev/null && "$BIN/python" -m pip install --quiet playwright pillow
 step "peers, for the tests that exchange files with them"
 bash ci/peers.sh
-step "tests, compiled core"
+step "tests, compiled core; pages of the viewer are kept in .screenshots"
+export ZARR_SCREENSHOTS=$(pwd)/.screenshots
+mkdir -p "$ZARR_SCREENSHOTS"
 "$BIN/python" -m pytest -q -n 2 --dist worksteal -p no:cacheprovider tests
 step "tests, reference core"
 ZARR_CORE_IMPL=reference "$BIN/python" -m pytest -q -n 2 --dist worksteal -p no:cacheprovider -m "not slow" tests/unit tests/parity
 step "core tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 bash ci/sanitize.sh "$BIN/python"
-step "sdist and wheel"
-bash ci/package.sh "$BIN/python"
+step "documentation site"
+bash ci/docs.sh
+step "source distribution, wheels of zarr and of zarr-core, used where there is no compiler"
+bash ci/wheels.sh "$BIN/python"
 step "done"

@@ -1,4 +1,4 @@
-"""What the table of formats asks: one array document for each codec, data type, grid, key encoding and spelling.
+"""Cases of the table of formats: one array document for each codec, data type, grid, key encoding and spelling.
 
 A case is a document (``zarr.json`` or ``.zarray``) and a formula for the values. It names no library, so that every
 library can be asked the same.
@@ -323,7 +323,7 @@ def object_for(case: Case, number: int) -> Any:
 
 
 def same(got: Any, expected: np.ndarray[Any, Any]) -> bool:
-    """Whether what was read is what the formula says, bit for bit where elements have bits of their own."""
+    """Return True if the values read are those of the formula, bit for bit where elements have bits of their own."""
     if isinstance(expected, np.ma.MaskedArray):
         missing = [np.ma.getmaskarray(array) for array in (got, expected)]
         return bool((missing[0] == missing[1]).all()) and got.tolist() == expected.tolist()

@@ -1,4 +1,4 @@
-"""What the table of formats asks about whole hierarchies: an array ``a`` in each layout, made on disk and opened again.
+"""Cases of the table of formats for whole hierarchies: an array ``a`` in each layout, made on disk and opened again.
 
 Layouts that are only read here are made by hand, of the bytes that their specifications name.
 """
@@ -26,7 +26,7 @@ class Layout(NamedTuple):
     make
         Puts the hierarchy in a folder, and returns what to open there: a path or a URL.
     by_us
-        Whether it is this library that writes it.
+        True if this library writes it.
     """
 
     name: str
@@ -127,7 +127,7 @@ LAYOUTS = [
 
 
 def own_answers(layout: Layout, folder: Path) -> dict[str, bool]:
-    """What this library does with a layout: ``read``, ``write``, ``native``."""
+    """Try a layout with this library: ``read``, ``write``, ``native``."""
     import zarr
 
     array: Any = zarr.open_group(layout.make(folder), mode="r")["a"]

@@ -64,7 +64,7 @@ def tensorstore_opener() -> Callable[[Path, cases.Case], Any]:
 
 
 def keeps(opener: Callable[[Path, cases.Case], Any], folder: Path, case: cases.Case) -> bool:
-    """Whether a library itself reads what it writes by the document of a case."""
+    """Return True if a library itself reads what it writes by the document of a case."""
     try:
         folder.mkdir(parents=True)
         (folder / case.file).write_text(json.dumps(case.document))
@@ -108,7 +108,7 @@ def tensorstore_specs(place: str) -> list[Any]:
 
 
 def reads_layout(library: str, place: Any) -> bool:
-    """Whether a library reads the array ``a`` of a hierarchy, given its path or URL."""
+    """Return True if a library reads the array ``a`` of a hierarchy, given its path or URL."""
     if library == "tensorstore":
         import tensorstore as ts
 

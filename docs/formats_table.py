@@ -52,7 +52,7 @@ def open_case(case: cases.Case, store: Any) -> Any:
 
 
 def answers_of(case: cases.Case, store: Any = None) -> dict[str, bool | str]:
-    """What this library does with a case: ``read``, ``write``, ``native``; and ``error``, if anything fails."""
+    """Try a case with this library: ``read``, ``write``, ``native``; and ``error``, if anything fails."""
     store = MemoryStore() if store is None else store
     try:
         array = open_case(case, store)
@@ -67,14 +67,14 @@ def answers_of(case: cases.Case, store: Any = None) -> dict[str, bool | str]:
 
 
 def layout_answers() -> dict[str, dict[str, bool]]:
-    """What this library does with whole hierarchies."""
+    """Try whole hierarchies with this library."""
     with tempfile.TemporaryDirectory() as folder:
         made = enumerate(layouts.LAYOUTS)
         return {layout.name: layouts.own_answers(layout, Path(folder) / str(i)) for i, layout in made}
 
 
 def ask_peers(python: str, asked: list[cases.Case], about: list[layouts.Layout] | None = None) -> dict[str, Any]:
-    """What the other libraries say to some cases: by library its version, by case "r", "w" or both, by layout "r"."""
+    """Return the answers of the other libraries to some cases: versions, "r" and "w" by case, "r" by layout."""
     folder = Path(tempfile.mkdtemp())
     try:
         places = {layout.name: layout.make(folder / "layouts" / str(i)) for i, layout in enumerate(about or [])}
@@ -113,7 +113,7 @@ def run_peer(python: str, peer: str, folder: Path) -> Any:
 
 
 def was_written(case: cases.Case, folder: Path) -> bool:
-    """Whether what another library wrote is read here as it should be."""
+    """Return True if this library reads correctly what another library wrote."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         array = zarr.open_array(str(folder), mode="r")  # chunks of nothing but fill value need not be there

@@ -46,7 +46,7 @@ def dtype_of(data_type: Any) -> np.dtype[Any]:
 
 
 def separator_of(encoding: Any) -> tuple[str, str]:
-    """What a chunk's key begins with, and what stands between its coordinates."""
+    """Return the prefix of chunk keys, and the separator of their coordinates."""
     name = encoding if isinstance(encoding, str) else encoding["name"]
     settings = {} if isinstance(encoding, str) else encoding.get("configuration", {})
     if name not in ("default", "v2"):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from zarr.api.synchronous import *  # noqa: F403
     from zarr.arrays.array import Array as Array
     from zarr.arrays.async_array import AsyncArray as AsyncArray
+    from zarr.arrays.show.chunk_pictures import plot_chunks as plot_chunks
     from zarr.groups.async_group import AsyncGroup as AsyncGroup
     from zarr.groups.group import Group as Group
     from zarr.logs import set_format as set_format
@@ -27,14 +28,14 @@ else:
 
 _FORMAT_2_STORES = (
     "ABSStore ConsolidatedMetadataStore DBMStore DirectoryStore FSStore KVStore LMDBStore MemoryStore "
-    "MongoDBStore N5FSStore N5Store NestedDirectoryStore RedisStore SQLiteStore TempStore ZipStore"
+    "MongoDBStore NestedDirectoryStore RedisStore SQLiteStore TempStore ZipStore"
 )
 # Names that zarr-python 2 took over from numcodecs; in `zarr.codecs` some of these names mean codecs of format 3.
 _FORMAT_2_CODECS = (
     "Adler32 AsType BZ2 Base64 BitRound Blosc CRC32 Categorize Delta FixedScaleOffset Fletcher32 GZip JSON "
     "JenkinsLookup3 LZ4 LZMA MsgPack PackBits Pickle Quantize Shuffle VLenArray VLenBytes VLenUTF8 Zlib Zstd"
 )
-v3_api_available = False  # the switch of zarr-python 2 for its experiment; here format 3 is the format
+v3_api_available = False  # the switch of zarr-python 2 for its experimental format 3; here format 3 is supported always
 _NAMES = {
     "zarr.api.create": (
         "array create create_array empty empty_like from_array full full_like ones ones_like zeros zeros_like"
@@ -46,6 +47,7 @@ _NAMES = {
     ),
     "zarr.arrays.async_array": "AsyncArray",
     "zarr.arrays.array": "Array",
+    "zarr.arrays.show.chunk_pictures": "plot_chunks",
     "zarr.groups.async_group": "AsyncGroup",
     "zarr.groups.group": "Group",
     "zarr.logs": "set_format set_log_level",
@@ -54,7 +56,7 @@ _NAMES = {
     "zarr.transactions": "transaction",
     "zarr._version": "__version__",
 }
-# Nothing is loaded before it is asked for: many programs import this package and use little of it, or nothing.
+# Nothing is loaded before its first use: many programs import this package and use little of it.
 __getattr__, __dir__ = lazy_names(
     __name__,
     _NAMES,
@@ -63,6 +65,7 @@ __getattr__, __dir__ = lazy_names(
         "zarr.metadata.v3": "ArrayV3Metadata",
         "zarr.logs": "debug_lines",
         "zarr.storage.version2.stores": _FORMAT_2_STORES,
+        "zarr.storage.version2.n5": "N5FSStore N5Store",
         "zarr.storage._format2": "LRUStoreCache",
         "numcodecs": _FORMAT_2_CODECS,
         # Further names of zarr-python 2.
@@ -85,5 +88,5 @@ def print_debug_info() -> None:
     print("\n".join(_logs.debug_lines(_version.version)))
 
 
-if not TYPE_CHECKING:  # a checker of types takes what is imported above
+if not TYPE_CHECKING:  # type checkers read the imports above
     __all__ = list(" ".join(["print_debug_info", *_NAMES.values()]).split())

@@ -1,4 +1,4 @@
-"""Run the command line: ``python -m zarr``, and what the script ``zarr`` starts."""
+"""Run the command line: ``python -m zarr`` and the script ``zarr`` both start here."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NEEDED = ("typer", "rich")
 
 
 def main() -> None:
-    """Run the command of the process's arguments; without the packages that it needs, say which extra has them."""
+    """Run the command line of this process; if a package for it is missing, name the extra that has it."""
     try:
         from zarr._cli.cli import app
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Modules that are loaded at their first use, because many programs never come to it."""
+"""Load modules at their first use, because many programs never use them."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from _thread import RLock, get_ident
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from zarr._process import at_fork
 
 FORK_WAIT_SECONDS: Final = 5.0
-"""The seconds that a fork waits for what other threads are loading: the child would wait for it for ever."""
+"""The seconds that a fork waits until other threads have loaded their modules: the child could never finish them."""
 
 _loading: dict[object, int] = {}
-"""The modules that are being loaded now, and by which threads."""
+"""The modules that are being loaded now, each with its thread."""
 _gate = RLock()
-"""Held from the moment in which no other thread is loading anything until the process has been forked."""
+"""Held by a fork from the moment in which no other thread loads a module, until the process has been forked."""
 
 
 def load(name: str) -> ModuleType:
@@ -73,18 +73,18 @@ def load_extra(name: str, extra: str, needed_by: str) -> Any:
     name, extra
         The package, and the extra that brings it.
     needed_by
-        What needs it, for the message.
+        The feature that needs it, for the message.
 
     Raises
     ------
     ImportError
-        It is not installed; the message says how to install it.
+        If it is not installed (then ModuleNotFoundError) or cannot be loaded; the message says how to install it.
     """
     try:
         return load(name)
     except ImportError as error:
-        message = f"{needed_by} needs the package {name}: pip install 'zarr[{extra}]'"
-        raise ImportError(message, name=name) from error
+        message = f"{needed_by} needs the package {name.partition('.')[0]}: pip install 'zarr[{extra}]'"
+        raise type(error)(message, name=name) from error
 
 
 def loaded(name: str) -> ModuleType | None:
@@ -99,12 +99,12 @@ def loaded(name: str) -> ModuleType | None:
 
 
 class LazyModule:
-    """Stands for a module until somebody asks it for a name; the module itself answers then, and ever after.
+    """Stand for a module until one of its names is read; then load the module and read its names from there.
 
     Parameters
     ----------
     name
-        The module, which must be one that is always installed: a missing one would be noticed late.
+        The module, which must be one that is always installed; a missing module would be noticed late.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class LazyModule:
 
     def __getattr__(self, attribute: str) -> Any:
         module = load(self._name)
-        # From now on its names are found like those of any module, and who replaces one, as tests do, replaces it here.
+        # From now on its names are found like those of any module; a test that replaces a name replaces it here.
         self.__dict__ = vars(module)
         return getattr(module, attribute)
 
@@ -131,13 +131,13 @@ class LazyModule:
 
 
 def instance_of(value: object, module: str, name: str) -> bool:
-    """Return whether a value is an instance of a class, without loading the module of the class: unloaded, it has none.
+    """Return True if a value is an instance of a class, without loading its module; False if it is not loaded.
 
     Parameters
     ----------
     value
     module, name
-        Where the class is.
+        The module and the name of the class.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def instance_of(value: object, module: str, name: str) -> bool:
 
 
 def loaded_class(module: str, name: str) -> Any:
-    """Return a class to ask for with ``isinstance``, of a module that need not be loaded: nothing is one of it then.
+    """Return a class for ``isinstance`` if its module is loaded; else a class without instances.
 
     Examples
     --------
@@ -159,12 +159,12 @@ def loaded_class(module: str, name: str) -> Any:
 
 
 def submodule(package: str, name: str) -> ModuleType:
-    """Return a module of a package that is asked for as an attribute before anybody has imported it.
+    """Return a module of a package that is read as an attribute before it was imported.
 
     Raises
     ------
     AttributeError
-        There is none of that name.
+        If the package has no such module.
 
     Examples
     --------
@@ -188,9 +188,9 @@ def _homes(names: Mapping[str, str]) -> dict[str, str]:
 def lazy_names(
     package: str, names: Mapping[str, str], unlisted: Mapping[str, str] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of a package whose names are loaded when somebody asks for them.
+    """Return the ``__getattr__`` and ``__dir__`` of a package whose names are loaded at their first use.
 
-    The modules of the package answer, too, whether or not something has imported them before.
+    The modules of the package are found as attributes, also before any code has imported them.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def lazy_names(
     def __getattr__(name: str) -> Any:
         if name in homes:
             found = getattr(load(homes[name]), name)
-            # Found once, it is a name like any other.
+            # After the first look-up it is a name like any other.
             vars(load(package))[name] = found
             return found
         return submodule(package, name)
@@ -236,3 +236,21 @@ def lazy_door(
     ['JSONDecoder', 'JSONEncoder']
     """
     return *lazy_names(package, names), sorted(_homes(names))
+
+
+# Modules of other packages that are loaded at their first use: import them from here.
+if TYPE_CHECKING:
+    import asyncio as asyncio
+    import base64 as base64
+    import binascii as binascii
+    import dataclasses as dataclasses
+    import hashlib as hashlib
+    import html as html
+    import shutil as shutil
+    from importlib import metadata as metadata
+
+    import numcodecs as numcodecs
+else:
+    asyncio, base64, binascii = LazyModule("asyncio"), LazyModule("base64"), LazyModule("binascii")
+    dataclasses, hashlib, html = LazyModule("dataclasses"), LazyModule("hashlib"), LazyModule("html")
+    metadata, numcodecs, shutil = LazyModule("importlib.metadata"), LazyModule("numcodecs"), LazyModule("shutil")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+T = TypeVar("T")
 
 Action = Callable[[], object]
 
@@ -12,12 +15,12 @@ _closing: list[Action] = []
 
 
 def at_fork(pause: Action | None = None, resume: Action | None = None, renew: Action | None = None) -> None:
-    """Register what a fork needs; nothing happens where processes cannot be forked.
+    """Register what a fork needs; do nothing where processes cannot be forked.
 
     Parameters
     ----------
     pause : callable, optional
-        Called before the fork: waits for what must not be under way in the child.
+        Called before the fork: waits until nothing runs that the child could not finish.
     resume : callable, optional
         Called after the fork in the parent: ends the pause.
     renew : callable, optional
@@ -28,11 +31,32 @@ def at_fork(pause: Action | None = None, resume: Action | None = None, renew: Ac
         os.register_at_fork(**{name: action for name, action in actions.items() if action is not None})
 
 
+def living(members: Callable[[], Iterable[T]]) -> list[T]:
+    """Return the members of a weak collection, to which other threads may add meanwhile.
+
+    Parameters
+    ----------
+    members : callable
+        Begins to go over them: the method ``__iter__`` of a weak set, ``values`` of a dictionary of weak values.
+
+    Examples
+    --------
+    >>> import weakref
+    >>> living(weakref.WeakSet().__iter__)
+    []
+    """
+    while True:
+        try:
+            return list(members())
+        except RuntimeError:  # it has changed on the way
+            continue
+
+
 def at_exit(close: Action) -> Action:
     """Register what commits and closes files at the end of the program, while modules can still be imported.
 
-    The last that was registered is called first, and all after what the program itself has registered since it
-    imported the library. An error does not keep the others from being called.
+    The actions run in the reverse order of their registration, after all that the program itself has registered since
+    it imported the library. An error in one does not stop the others.
     """
     _closing.append(close)
     return close

@@ -1,9 +1,10 @@
-"""Classes of immutable values: what ``dataclass(frozen=True)`` makes, out of methods that are there already.
+"""Make classes of immutable values, as ``dataclass(frozen=True)`` does, but without generating source code.
 
 The decorator of the standard library writes the source of each method and compiles it, in every process anew; loading
 the library would spend more time on that than on anything else. A record writes its own ``__init__`` (or inherits one)
-and takes the other methods from here. Whoever asks finds a dataclass: ``fields``, ``replace``, ``is_dataclass``,
-``match``, a subclass that is a dataclass, a type checker. What they need of the module ``dataclasses`` is made then.
+and takes the other methods from here. For other code a record is a dataclass: ``fields``, ``replace``,
+``is_dataclass``, ``match``, subclasses that are dataclasses and type checkers work. The parts of the module
+``dataclasses`` that they need are made on their first use.
 """
 
 from __future__ import annotations
@@ -12,32 +13,30 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from zarr._lazy import LazyModule
+from zarr._lazy import dataclasses
 
 __all__ = ["field", "field_names", "record", "set_values"]
 
 if TYPE_CHECKING:
-    import dataclasses
     from dataclasses import dataclass as record
     from dataclasses import field
 else:
-    dataclasses = LazyModule("dataclasses")
     class field:
         """The description of one value, in the words of :func:`dataclasses.field`."""
 
         def __init__(self, **options: Any) -> None:
             self.options = options
     def record(*, frozen: bool, kw_only: bool = False, eq: bool = True) -> Callable[[type], type]:
-        """Make a class one of immutable values, named by its annotations and set by its ``__init__``.
+        """Turn a class into one of immutable values, named by its annotations and set by its ``__init__``.
 
         Parameters
         ----------
         frozen
-            Always True: said for the readers and type checkers that know the dataclasses of the standard library.
+            Always True; it stands here for readers and type checkers that know the dataclasses of the standard library.
         kw_only
-            Whether its values are named when it is called, and so have no place in a pattern of ``match``.
+            If True, its values are given by name only, and so have no place in a pattern of ``match``.
         eq
-            Whether objects are equal whose values are; else the class says itself what equals what.
+            If True, objects with equal values are equal; else the class defines its own ``__eq__``.
 
         Examples
         --------
@@ -86,7 +85,7 @@ def field_names(instance: Any) -> list[str]:
 def _complete(cls: Any, kw_only: bool, eq: bool) -> Any:
     annotations = cls.__annotations__.items()
     own = {name: _options(cls, name, kw_only) for name, kind in annotations if not kind.startswith("ClassVar[")}
-    # As in a dataclass, the bases are asked from the last to the first, and a name keeps its first place.
+    # As in a dataclass, the bases are read from the last to the first, and a name keeps its first place.
     fields: dict[str, dict[str, Any]] = {}
     for base in cls.__mro__[:0:-1]:
         fields.update(getattr(base, "_record_fields", {}))
@@ -98,7 +97,7 @@ def _complete(cls: Any, kw_only: bool, eq: bool) -> Any:
     asked = {name: _Asked(name, own, kw_only, eq) for name in ("__dataclass_fields__", "__dataclass_params__")}
     shared = {"__match_args__": in_place, **asked, **_METHODS, **(_EQUALITY if eq else {})}
     for name, method in shared.items():
-        if vars(cls).get(name) is None:  # a class that has an __eq__ has None for a hash
+        if vars(cls).get(name) is None:  # a class that defines __eq__ has None for a hash
             setattr(cls, name, method)
     return cls
 
@@ -118,14 +117,14 @@ def _options(cls: type, name: str, kw_only: bool) -> dict[str, Any]:
 
 
 class _Asked:
-    """The fields that the module ``dataclasses`` keeps of a class: made when somebody asks the class for it."""
+    """The fields that the module ``dataclasses`` keeps of a class, made when they are first read."""
 
     def __init__(self, name: str, own: dict[str, dict[str, Any]], kw_only: bool, eq: bool) -> None:
         self.name, self.own, self.kw_only, self.eq = name, own, kw_only, eq
 
     def __get__(self, instance: object, owner: type) -> Any:
         home: Any = next(cls for cls in owner.__mro__ if vars(cls).get(self.name) is self)
-        # A class that has the annotations and defaults of this one, and no bases that would notice.
+        # A class that has the annotations and defaults of this one, and no bases that would react.
         members = {name: dataclasses.field(**options) for name, options in self.own.items()}
         named = {"__annotations__": {name: home.__annotations__[name] for name in self.own}}
         like: Any = type(home.__name__, (), {"__module__": home.__module__, **named, **members})

@@ -1,18 +1,14 @@
-"""The version of the installed distribution, looked up when it is asked for."""
+"""The version of the installed distribution, looked up at its first use."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zarr._lazy import LazyModule
+from zarr._lazy import metadata
 
 if TYPE_CHECKING:
-    from importlib import metadata
-
     version: str
     __version__: str
-else:
-    metadata = LazyModule("importlib.metadata")
 
 
 def __getattr__(name: str) -> str:
@@ -21,6 +17,15 @@ def __getattr__(name: str) -> str:
     try:
         found = metadata.version("zarr")
     except metadata.PackageNotFoundError:  # a source tree that was never installed
-        found = "3.4.2+core.0.1.0"
+        found = _declared()
     globals().update(version=found, __version__=found)
     return found
+
+
+def _declared() -> str:
+    """Return the version that the ``pyproject.toml`` of the source tree declares."""
+    import tomllib
+    from pathlib import Path
+
+    declared = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text())
+    return str(declared["project"]["version"])

@@ -34,6 +34,15 @@ CREATION = tuple(__all__[3:])
 def namespace(*, api_version: str | None = None) -> Any:
     """Return this module, if it offers that version of the standard.
 
+    Parameters
+    ----------
+    api_version : str, optional
+        A version of the standard, as "2024.12". By default the newest that is offered.
+
+    Returns
+    -------
+    module
+
     Raises
     ------
     ValueError
@@ -106,7 +115,9 @@ def arange(
     start, stop, step : int or float
         With one number, it is ``stop``, and ``start`` is 0.
     dtype : dtype, optional
+        What elements are stored as. By default that of the numbers.
     device : "cpu", optional
+        Arrays are stored for the processor; nothing else is taken.
     **parameters
         As for :func:`zarr.create_array`.
 
@@ -138,10 +149,13 @@ def asarray(
     Parameters
     ----------
     obj : Array, array-like, object with ``__dlpack__`` or scalar
+        What is stored.
     dtype : dtype, optional
+        What elements are stored as. By default the data type of ``obj``.
     device : "cpu", optional
+        Arrays are stored for the processor; nothing else is taken.
     copy : bool, optional
-        True: never the very array that was given. False: never another one.
+        True: always return a new array. False: never return a new array.
     **parameters
         As for :func:`zarr.create_array`.
 
@@ -152,7 +166,7 @@ def asarray(
     Raises
     ------
     ValueError
-        ``copy=False``, and there is no way without a copy.
+        ``copy=False``, and the elements cannot be used without a copy.
 
     Examples
     --------
@@ -167,7 +181,7 @@ def asarray(
             return obj
         return making.from_array(MemoryStore(), data=obj)
     if copy is False:
-        raise ValueError("copy=False: what is not a stored array yet has to be copied to become one")
+        raise ValueError("copy=False: only a stored array can be used without a copy")
     plain = isinstance(obj, ArrayFace | np.ndarray) or not hasattr(obj, "__dlpack__") or hasattr(obj, "__array__")
     data = np.asarray(obj if plain else np.from_dlpack(obj))
     return _stored(data if dtype is None else data.astype(dtype, copy=False), device, **parameters)
@@ -188,11 +202,13 @@ def eye(
     Parameters
     ----------
     n_rows, n_cols : int
+        How many rows and columns; as many columns as rows by default.
     k : int
         The diagonal: above the main one if positive.
     dtype : dtype, optional
         By default float64.
     device : "cpu", optional
+        Arrays are stored for the processor; nothing else is taken.
     **parameters
         As for :func:`zarr.create_array`.
 
@@ -215,7 +231,9 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None, **pa
     Parameters
     ----------
     x : object with ``__dlpack__``
+        What is stored.
     device : "cpu", optional
+        Arrays are stored for the processor; nothing else is taken.
     copy : bool, optional
         False is refused: storing is copying.
     **parameters
@@ -225,6 +243,11 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None, **pa
     -------
     Array
 
+    Raises
+    ------
+    ValueError
+        If ``copy`` is False, or the device is another one.
+
     Examples
     --------
     >>> import numpy as np
@@ -232,7 +255,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None, **pa
     array([0, 1, 2])
     """
     if copy is False:
-        raise ValueError("copy=False: what is not a stored array yet has to be copied to become one")
+        raise ValueError("copy=False: only a stored array can be used without a copy")
     return _stored(np.from_dlpack(x), device, **parameters)
 
 
@@ -247,14 +270,18 @@ def linspace(
     endpoint: bool = True,
     **parameters: Any,
 ) -> Array[Any]:
-    """Return a stored array of so many numbers at equal distances.
+    """Return a stored array of ``num`` numbers at equal distances.
 
     Parameters
     ----------
     start, stop : int, float or complex
+        The first number, and the last.
     num : int
+        How many numbers.
     dtype : dtype, optional
+        What elements are stored as. By default float64 or complex128.
     device : "cpu", optional
+        Arrays are stored for the processor; nothing else is taken.
     endpoint : bool
         If True, ``stop`` is the last of them.
     **parameters
@@ -281,6 +308,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy", **parameters: Any) -> tuple[Arr
     *arrays : array-like
         Each of one dimension.
     indexing : "xy" or "ij"
+        The first array varies along the columns, or along the rows.
     **parameters
         As for :func:`zarr.create_array`, for each of the new arrays. They cannot have one name: leave ``name`` out.
 
@@ -304,6 +332,7 @@ def tril(x: Any, /, *, k: int = 0, **parameters: Any) -> Array[Any]:
     Parameters
     ----------
     x : Array or array-like
+        Of two dimensions or more; the last two are a matrix.
     k : int
         The last diagonal that is kept.
     **parameters
@@ -328,6 +357,7 @@ def triu(x: Any, /, *, k: int = 0, **parameters: Any) -> Array[Any]:
     Parameters
     ----------
     x : Array or array-like
+        Of two dimensions or more; the last two are a matrix.
     k : int
         The first diagonal that is kept.
     **parameters

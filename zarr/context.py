@@ -11,7 +11,7 @@ class Context(TypedDict, total=False):
     Parameters
     ----------
     meta_array : array-like
-        An empty array of the kind that is wanted.
+        An empty array of the requested kind.
     """
 
     meta_array: Any

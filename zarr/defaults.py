@@ -1,11 +1,11 @@
-"""The defaults of all settings, and what the library asks for a setting.
+"""The defaults of all settings, and the object from which the library reads settings.
 
-``zarr.config`` is made with donfig, which brings a reader of YAML along. As long as nobody has asked for that object,
-no environment variable is named ``ZARR_...`` and no folder or file of settings is there, every setting has its default,
-and neither is loaded.
+``zarr.config`` is made with donfig, which loads a reader of YAML. While the program has not used ``zarr.config``, no
+environment variable is named ``ZARR_...`` and no folder or file of settings exists, every setting has its default, and
+neither is loaded.
 
-May import nothing of ours. The registry, the runners' resources, and the creation and layout of arrays ask here;
-everything below gets what it needs as an argument.
+May import nothing of ours. The registry, the runners' resources, and the creation and layout of arrays read settings
+here; everything below gets what it needs as an argument.
 """
 
 from __future__ import annotations
@@ -20,28 +20,15 @@ BATCH_BYTES: Final = 256 << 20
 """The number of bytes that a batch holds before it begins to store."""
 
 NUMCODECS_CLASSES: Final[dict[str, str]] = {
-    "bz2": "BZ2",
-    "crc32": "CRC32",
-    "crc32c": "CRC32C",
-    "lz4": "LZ4",
-    "lzma": "LZMA",
-    "zfpy": "ZFPY",
-    "adler32": "Adler32",
-    "astype": "AsType",
-    "bitround": "BitRound",
-    "blosc": "Blosc",
-    "delta": "Delta",
-    "fixedscaleoffset": "FixedScaleOffset",
-    "fletcher32": "Fletcher32",
-    "gzip": "GZip",
     "jenkins_lookup3": "JenkinsLookup3",
-    "pcodec": "PCodec",
-    "packbits": "PackBits",
-    "shuffle": "Shuffle",
-    "quantize": "Quantize",
-    "zlib": "Zlib",
-    "zstd": "Zstd",
-}
+    **{
+        name.lower(): name
+        for name in (
+            "BZ2", "CRC32", "CRC32C", "LZ4", "LZMA", "ZFPY", "Adler32", "AsType", "BitRound", "Blosc", "Delta",
+            "FixedScaleOffset", "Fletcher32", "GZip", "PCodec", "PackBits", "Shuffle", "Quantize", "Zlib", "Zstd",
+        )
+    },
+}  # fmt: skip
 CODEC_CLASSES: Final[dict[str, Any]] = {
     "blosc": "zarr.codecs.blosc.BloscCodec",
     "gzip": "zarr.codecs.gzip.GzipCodec",
@@ -72,9 +59,9 @@ EXTENSION_CODECS: Final[dict[str, str]] = {
     "zarrs.squeeze": "zarr.codecs.extensions.reshape.SqueezeCodec",
     "zfp": "zarr.codecs.extensions.zfp.ZfpCodec",
 }
-"""All other codecs: a new one is a line here, from which its registration and its name in ``zarr.codecs`` follow."""
+"""All other codecs: a new one is a line here; its registration and its name in ``zarr.codecs`` follow from it."""
 CODEC_EXTRAS: Final[dict[str, str]] = {"pcodec": "pcodec", "zfpy": "zfp", "zfp": "zfp"}
-"""The extra of this library that brings the package that a codec needs."""
+"""The extra of this library that installs the package of a codec."""
 STORES: Final[dict[str, tuple[str, str, str, str]]] = {
     # class: module, schemes of URLs that its ``from_url`` opens, suffixes of files that its ``is_at`` knows, extra
     "DBMStore": ("zarr.storage.databases.dbm", "", "", ""),
@@ -94,7 +81,7 @@ STORES: Final[dict[str, tuple[str, str, str, str]]] = {
     "WrapperStore": ("zarr.storage.wrappers.wrapper", "", "", ""),
     "ZipStore": ("zarr.storage.zip.store", "", ".zip", ""),
 }
-"""The stores: a new one is a line here, from which its public name follows, and which URLs and paths mean it."""
+"""The stores: a new one is a line here; its public name follows from it, and the URLs and paths that open it."""
 DEFAULTS: Final[dict[str, Any]] = {
     "default_zarr_format": 3,
     "array": {
@@ -112,9 +99,12 @@ DEFAULTS: Final[dict[str, Any]] = {
         "locking": "auto",
         "lock_lease_seconds": 20.0,
         "chunk_cache_bytes": 0,
+        "immutable": False,
+        "index_cache_bytes": 64 << 20,
         "array_namespace": False,
     },
     "async": {"concurrency": 128, "timeout": None},
+    "network": {"tries": 16, "seconds": 180.0, "request_seconds": 60.0},
     "threading": {"max_workers": None},
     "json_indent": 2,
     "codec_pipeline": {
@@ -129,16 +119,22 @@ DEFAULTS: Final[dict[str, Any]] = {
 
 
 class BadConfigError(ValueError):
-    """A configuration value names something that cannot be used."""
+    """A configuration value names something that cannot be used.
+
+    Examples
+    --------
+    >>> issubclass(BadConfigError, ValueError)
+    True
+    """
 
     _msg = "bad Config: %r"
 
 
-_OF_THE_CORE: Final = "ZARR_CORE_"  # what zarr_core reads itself: no settings
+_OF_THE_CORE: Final = "ZARR_CORE"  # variables that zarr_core reads itself, among them ZARR_CORE_IMPL, are no settings
 
 
 def _places() -> Iterator[str]:
-    """Return where files of settings may lie; donfig looks at the same places."""
+    """Return the folders in which files of settings may lie; donfig looks at the same places."""
     yield os.environ.get("ZARR_ROOT_CONFIG", "/etc/zarr")
     yield from (os.path.join(prefix, "etc", "zarr") for prefix in (sys.prefix, *site.PREFIXES))
     yield os.path.join(os.path.expanduser("~"), ".config", "zarr")
@@ -150,17 +146,17 @@ def _something_to_read() -> bool:
 
 
 def _config() -> Any:
-    """Return ``zarr.config``, which the package loads when it is asked for it: imports go down only."""
+    """Return ``zarr.config``, which the package loads at its first use: imports go down only."""
     return sys.modules["zarr"].config
 
 
 class Settings:
-    """The settings as the library asks for them: those of ``zarr.config``, or the defaults while there are no others.
+    """The settings as the library reads them: those of ``zarr.config``, or the defaults while it is not loaded.
 
     Attributes
     ----------
     values : dict
-        All settings, nested; not to be changed. Looked for at the first use, and by ``zarr.config.refresh``.
+        All settings, nested; not to be changed. Read at the first use, and by ``zarr.config.refresh``.
 
     Examples
     --------
@@ -185,7 +181,7 @@ class Settings:
         key : str
             With dots, like ``"array.order"``.
         *default : optional
-            What to return where there is no such setting.
+            The result if there is no such setting.
 
         Raises
         ------
@@ -216,16 +212,16 @@ settings: Final = Settings()
 
 
 def pickle_allowed() -> bool:
-    """Return whether the user allowed to unpickle stored data, which can run any code.
+    """Return True if the user allowed to unpickle stored data, which can run any code.
 
-    That may have been said to this library, or to numcodecs: by its switch, which its environment variable sets.
+    The user may have allowed it to this library, or to numcodecs: by its switch, which its environment variable sets.
 
     Examples
     --------
     >>> pickle_allowed()
     False
     """
-    # Nothing but True: an environment variable that says "false" comes as a string, and any string is true.
+    # Only True counts: an environment variable with "false" comes as a string, and any string is true.
     if settings.get("array.allow_unsafe_pickle_decode", False) is True:
         return True
     return getattr(sys.modules.get("numcodecs.pickles"), "ALLOW_UNSAFE_PICKLE_DECODE", False) is True

@@ -1,18 +1,18 @@
 """Hierarchies in the layout of the format 3 drafts of 2019 and 2020: create, open, migrate.
 
-``zarr.open`` reads such hierarchies, and those of the draft of 2020, without any of this. Nothing writes them by
-default. May import everything below the command line; read first: ``zarr/storage/layouts/draft3.py``.
+``zarr.open`` reads such hierarchies without this module. Nothing writes them by default. May import everything below
+the command line; read first: ``zarr/storage/layouts/draft3.py``.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
 
 from zarr.abc.stores.changes import in_node_order
 from zarr.api.opening import open_group
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ContainsGroupError, GroupNotFoundError
+from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
 from zarr.steps.layouts import layout_of, parsed_or_none
 from zarr.steps.requests import DeletePrefix, Get, Hold, List, Put, Steps, ask_steps
@@ -20,11 +20,7 @@ from zarr.storage.keys import join
 from zarr.storage.layouts.base import to_bytes
 from zarr.storage.layouts.draft3 import Draft3Layout, Draft3Store, bootstrap_document, is_bootstrap
 from zarr.storage.path import StorePath
-from zarr.storage.resolve import resolve_store_path
-
-if TYPE_CHECKING:
-    from zarr.groups.group import Group
-    from zarr.storage.resolve import StoreLike
+from zarr.storage.resolve import StoreLike, resolve_store_path
 
 __all__ = ["Draft3Layout", "Draft3Store", "create", "is_draft3", "migrate", "open_store"]
 
@@ -32,7 +28,7 @@ _logger = logging.getLogger(__name__)
 
 
 def create(store: StoreLike, *, path: str = "", metadata_key_suffix: str = "", overwrite: bool = False) -> Group:
-    """Create a hierarchy in the layout of the design of 2019, or of the draft of 2020.
+    """Create a hierarchy in the layout of the draft of 2019, or of the draft of 2020.
 
     Parameters
     ----------
@@ -47,8 +43,8 @@ def create(store: StoreLike, *, path: str = "", metadata_key_suffix: str = "", o
     Returns
     -------
     Group
-        The root. What is made in it, is stored in that layout: arrays with a regular grid, one compressor, the memory
-        layouts C and F, numbers, booleans and times. Anything else is refused.
+        The root. All that is created in it is stored in that layout: arrays with a regular grid, one compressor, the
+        memory layouts C and F, numbers, booleans and times. Anything else raises an error.
 
     Raises
     ------
@@ -169,8 +165,8 @@ def migrate(
     ContainsGroupError
         If there is something at the root of the target.
     ValueError
-        If a node's path would lie in one of the draft's own folders, and the target is the same store; or if
-        ``remove_draft`` is asked for with another target.
+        If the path of a node would lie in one of the draft's own folders, and the target is the same store; or if
+        ``remove_draft`` is True with another target.
 
     Examples
     --------

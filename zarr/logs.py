@@ -1,25 +1,24 @@
-"""Loggers of the library, and what it says of itself when something is wrong.
+"""The loggers of the library, and the report of versions for bug reports.
 
-Four loggers say at level ``DEBUG`` what is done, one line each, with key, bytes and milliseconds:
+Four loggers log at level ``DEBUG`` each thing that is done, one line each, with key, bytes and milliseconds:
 
 - ``zarr.array``, ``zarr.group``: one line an operation: ``getitem /a/b: 3 requests, 2048 bytes, 0.913 ms``;
-- ``zarr.store``: one line a request: ``get a/b/c/0/1: 1024 bytes, 0.204 ms``. Where many chunks are moved by one
-  request, its line names the first and how many there are; the bytes are those of the decoded chunks then;
-- ``zarr.codec``: one line a chunk: ``decode bytes, zstd: 1024 bytes, 0.051 ms, 4096 bytes decoded``. While somebody
-  listens, chunks are decoded one by one, so that each has its line: it has to be turned on by its own name, or by
+- ``zarr.store``: one line a request: ``get a/b/c/0/1: 1024 bytes, 0.204 ms``. If one request moves many chunks,
+  its line has the first key and the number of chunks; the bytes are then those of the decoded chunks;
+- ``zarr.codec``: one line a chunk: ``decode bytes, zstd: 1024 bytes, 0.051 ms, 4096 bytes decoded``. While it is on,
+  chunks are decoded one by one, so that each has its line: it must be turned on by its own name, or by
   :func:`set_log_level`.
 
-``logging.getLogger("zarr.store").setLevel("DEBUG")`` turns one on, :func:`set_log_level` all of them. The records bear
-``key``, ``nbytes`` and ``milliseconds``. Off, they cost one look into a dictionary an operation.
+``logging.getLogger("zarr.store").setLevel("DEBUG")`` turns one on, :func:`set_log_level` all of them. The records have
+the attributes ``key``, ``nbytes`` and ``milliseconds``. Off, they cost one look-up in a dictionary for each operation.
 
-Who writes a store, a codec or another extension takes a logger below: ``logging.getLogger("zarr.store.mine")``; it is
-turned on and off with the others.
+The author of a store, a codec or another extension takes a logger below: ``logging.getLogger("zarr.store.mine")``; it
+is turned on and off with the others.
 
-``logging`` itself is loaded by those who listen: a program in which nobody has loaded it is spared the time. Once it is
-loaded, it remembers of each logger which levels are on, and forgets it where any level is changed; the loggers of this
-library remember it in the dictionaries that are kept here. So all that an operation does is to look:
-``"logging" in MODULES and SWITCH.get(TRACING) is not False`` means that somebody listens, or that it has to be found
-out.
+``logging`` itself is not loaded here: a program that does not use it saves the time. Once it is loaded, it remembers
+for each logger the levels that are on, and forgets them when any level changes. The loggers of this library keep that
+memory in the dictionaries of this module. So an operation only checks ``"logging" in MODULES and SWITCH.get(TRACING) is
+not False``; if that is true, a logger is on, or :func:`is_tracing` has to find out.
 """
 
 from __future__ import annotations
@@ -51,12 +50,12 @@ OPTIONAL = (
 
 MODULES: Final = sys.modules
 DEBUG: Final = 10
-"""The level at which the library says what it does: that of ``logging``."""
+"""The level of all messages about normal work: ``DEBUG`` of ``logging``."""
 
 SWITCH: Final[dict[Any, bool]] = {}
-"""Of the logger ``zarr.store``: which levels are on; and under TRACING, whether anything is told of operations."""
+"""The enabled levels of the logger ``zarr.store``; under TRACING, True if operations are logged."""
 CODEC_SWITCH: Final[dict[Any, bool]] = {}
-"""Of the logger ``zarr.codec``: which levels are on."""
+"""The enabled levels of the logger ``zarr.codec``."""
 TRACING: Final = "zarr.tracing"
 
 
@@ -72,17 +71,17 @@ def loggers() -> tuple[logging.Logger, logging.Logger, logging.Logger, logging.L
     import logging
 
     array, group, store, codec = map(logging.getLogger, ("zarr.array", "zarr.group", "zarr.store", "zarr.codec"))
-    # A program that listens to every library shall not have its chunks decoded one by one for it. (Called at the
-    # first use of the library, this comes after what the program itself has set.)
+    # A program that turns on the loggers of every library shall not have its chunks decoded one by one for that. (This
+    # runs at the first use of the library, so after the program has set its levels.)
     if codec.level == logging.NOTSET:
         codec.setLevel(logging.INFO)
-    # Where they remember which levels are on, it is seen without a call.
+    # The dictionaries in which the loggers remember their levels can be read without a call.
     vars(store)["_cache"], vars(codec)["_cache"] = SWITCH, CODEC_SWITCH
     return array, group, store, codec
 
 
 def is_tracing() -> bool:
-    """Return whether operations or requests are logged; remembered until a level of any logger is changed.
+    """Return True if operations or requests are logged; remembered until a level of any logger is changed.
 
     Examples
     --------
@@ -95,7 +94,7 @@ def is_tracing() -> bool:
 
 
 def logs_codecs() -> bool:
-    """Return whether the logger ``zarr.codec`` takes messages of level DEBUG, one for each chunk.
+    """Return True if the logger ``zarr.codec`` takes messages of level DEBUG, one for each chunk.
 
     Examples
     --------
@@ -106,7 +105,7 @@ def logs_codecs() -> bool:
 
 
 def set_log_level(level: LogLevel) -> None:
-    """Set from which level on the library's messages are shown.
+    """Set the lowest level of the library's messages that are shown.
 
     Parameters
     ----------

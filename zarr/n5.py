@@ -1,7 +1,9 @@
-"""Stores of N5, at the import path of zarr-python 2; re-exports."""
+"""Stores and codecs of N5, at the import path of zarr-python 2; re-exports."""
 
 from __future__ import annotations
 
-from zarr.storage.version2.stores import N5FSStore, N5Store
+from zarr.storage.version2.n5 import *  # noqa: F403
+from zarr.storage.version2.n5 import compression_from_n5, compression_to_n5
 
-__all__ = ["N5FSStore", "N5Store"]
+compressor_config_to_n5 = compression_to_n5
+compressor_config_to_zarr = compression_from_n5

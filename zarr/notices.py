@@ -1,7 +1,7 @@
 """Warnings that name the line of the program that called the library.
 
-All warnings of the library go through :func:`warn` or :func:`warn_once`. How many calls lie between them and the
-program is not the same twice, since steps are generators and some run in other threads: the line is looked up.
+All warnings of the library go through :func:`warn` or :func:`warn_once`. The number of calls between them and the
+program varies, since steps are generators and some run in other threads; so the line is searched for.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     import asyncio
 
 CALLER: Final[ContextVar[int | asyncio.Task[Any] | None]] = ContextVar("zarr.caller", default=None)
-"""The thread, by its number, or the task that waits for what runs here, in another thread or in a task of ours."""
+"""The number of the thread, or the task, that waits for the code running here in another thread or task."""
 
 _PASSED_OVER: Final = frozenset(
     ("zarr", "zarr_core", "asyncio", "concurrent", "contextlib", "functools", "importlib", "threading", "donfig")
 )
-"""Packages whose lines are never the program's: the library, and what calls it on behalf of the program."""
+"""Packages whose lines are never the program's: the library, and packages that call it for the program."""
 
 _SHOWN: Final[dict[Any, Any]] = {}
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn of what the program does, and name the line of it that called the library.
+    """Warn about a call of the program, and name the line that called the library.
 
-    Filters by module see the module of the library that warns, deprecations excepted: Python shows those by default
-    where the module is the main program.
+    Filters by module see the module of the library that warns, except for deprecations: Python shows those by default
+    if the module is the main program.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def warn_once(message: str, category: type[Warning]) -> None:
-    """Warn of something that is the same wherever it happens: by default each message is shown once in a process.
+    """Warn about something that does not depend on the place: by default each message is shown once in a process.
 
-    Python's own filters decide: ``"always"``, ``"error"`` and ``"ignore"`` do what they say, for every call.
+    Python's own filters decide: ``"always"``, ``"error"`` and ``"ignore"`` act on every call.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def warn_once(message: str, category: type[Warning]) -> None:
     2
     """
     frame = _program_frame()
-    # Python keeps what it has shown by text, class and line, and forgets it where a filter is changed. A key without
-    # the line stands for all lines, and is forgotten with the others.
+    # Python remembers shown warnings by text, class and line, and forgets them when a filter changes. A key without the
+    # line stands for all lines, and is forgotten with the others.
     anywhere, here = (message, category), (message, category, frame.f_lineno)
     if anywhere in _SHOWN:
         _SHOWN[here] = True
@@ -98,7 +98,7 @@ def _warn_at(frame: FrameType, message: str, category: type[Warning], registry: 
 
 
 def _program_frame() -> FrameType:
-    """Return the innermost frame of the program: of this task, of what waits for it, of what runs the event loop."""
+    """Return the innermost frame of the program: of this task, of its waiting task, or of the event loop's caller."""
     library = sys._getframe(2)
     own = list(_outward(library))
     task = list(takewhile(lambda frame: not _name(frame).startswith("asyncio."), own))

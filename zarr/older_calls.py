@@ -1,4 +1,4 @@
-"""Calls in the way of zarr-python 2: by position and by its names where zarr-python 3 wants keywords."""
+"""Accept calls in the way of zarr-python 2: by position, and by its names where zarr-python 3 wants keywords."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def also_in_order(*names: str, **renamed: str) -> Callable[[F], F]:
     Parameters
     ----------
     *names : str
-        What further positional arguments are called, in the order of zarr-python 2.
+        Names of the further positional arguments, in the order of zarr-python 2.
     **renamed : str
         Former name of a parameter = its name now.
 
@@ -76,12 +76,12 @@ def without_positions(function: F) -> F:
 
 
 def named(function: str, names: tuple[str, ...], values: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call by name, with those that came by position.
+    """Return the arguments of a call by name, including those given by position.
 
     Raises
     ------
     TypeError
-        There are more values than names, or a name has a value already.
+        If there are more values than names, or a name has a value already.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def _name(function: str, names: tuple[str, ...], values: tuple[Any, ...], kwargs
     Raises
     ------
     TypeError
-        There are more values than names, or a name has a value already.
+        If there are more values than names, or a name has a value already.
     """
     if len(values) > len(names):
         raise TypeError(f"{function}() takes {len(names)} arguments more by position, {len(values)} were given")

@@ -1,7 +1,7 @@
 """The ``zarr.config`` object: defaults, files and environment variables, read through donfig.
 
-Users ask this object; the library itself asks ``zarr.defaults``, which loads this module where there is something to
-read.
+Users use this object; the library itself reads ``zarr.defaults``, which loads this module if there is a file or a
+variable to read.
 """
 
 from __future__ import annotations
@@ -26,33 +26,24 @@ __all__ = [
     "deprecations",
 ]
 
-# Keys of earlier versions; donfig refuses them by name instead of leaving them without effect.
+# Keys of earlier versions; donfig refuses them by name, so that they are not ignored silently.
 deprecations: Final[dict[str, str | None]] = dict.fromkeys(
-    (
-        "array.v2_default_compressor.numeric",
-        "array.v2_default_compressor.string",
-        "array.v2_default_compressor.bytes",
-        "array.v2_default_filters.string",
-        "array.v2_default_filters.bytes",
-        "array.v3_default_filters.numeric",
-        "array.v3_default_filters.raw",
-        "array.v3_default_filters.bytes",
-        "array.v3_default_serializer.numeric",
-        "array.v3_default_serializer.string",
-        "array.v3_default_serializer.bytes",
-        "array.v3_default_compressors.string",
-        "array.v3_default_compressors.bytes",
-        "array.v3_default_compressors",
-    )
+    [
+        *(f"array.v2_default_compressor.{kind}" for kind in ("numeric", "string", "bytes")),
+        *(f"array.v2_default_filters.{kind}" for kind in ("string", "bytes")),
+        *(f"array.v3_default_filters.{kind}" for kind in ("numeric", "raw", "bytes")),
+        *(f"array.v3_default_serializer.{kind}" for kind in ("numeric", "string", "bytes")),
+        *(f"array.v3_default_compressors{kind}" for kind in (".string", ".bytes", "")),
+    ]
 )
 
 
 class BadSettingError(BadConfigError, TypeError):
-    """A setting has a value that means nothing for it; for zarr-python that is sometimes a ``TypeError``."""
+    """A setting has a value that cannot be used for it; for zarr-python that is sometimes a ``TypeError``."""
 
 
-def _at_least(least: int, none: bool = False, kind: type = Integral) -> tuple[str, Callable[[Any], bool]]:
-    """Say in words, and check, that a setting is a number from a least one upward, or None for no limit."""
+def _at_least(least: float, none: bool = False, kind: type = Integral) -> tuple[str, Callable[[Any], bool]]:
+    """Return a check that a setting is a number of at least ``least``, or None for no limit, with its text."""
 
     def fits(value: Any) -> bool:
         if value is None:
@@ -69,7 +60,7 @@ def _one_of(*values: Any) -> tuple[str, Callable[[Any], bool]]:
 
 _BOOL: Final = ("True or False", lambda value: isinstance(value, bool))
 _TEXT: Final = ("the name of a class", lambda value: isinstance(value, str))
-# Settings that are none of ours may have any value, and so may those that are read with more care where they are used.
+# Settings that are not ours may have any value; so may those that are checked at their use.
 RULES: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "default_zarr_format": _one_of(2, 3),
     "array.order": _one_of("C", "F"),
@@ -85,8 +76,12 @@ RULES: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "array.variable_chunk_bytes": _at_least(0),
     "array.lock_lease_seconds": _at_least(0, kind=Real),
     "array.chunk_cache_bytes": _at_least(0),
+    "array.index_cache_bytes": _at_least(0),
     "async.concurrency": _at_least(1, none=True),
     "async.timeout": _at_least(0, none=True, kind=Real),
+    "network.tries": _at_least(1),
+    "network.seconds": _at_least(0, kind=Real),
+    "network.request_seconds": _at_least(0.001, kind=Real),
     "threading.max_workers": _at_least(1, none=True),
     "json_indent": ("a whole number, a text, or None", lambda v: v is None or isinstance(v, Integral | str)),
     "codec_pipeline.path": _TEXT,
@@ -108,7 +103,7 @@ def _flat(given: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]
 
 
 def check_settings(given: Mapping[str, Any]) -> None:
-    """Refuse values that mean nothing for settings of the library; other names may have any value.
+    """Refuse values that cannot be used for settings of the library; other names may have any value.
 
     Raises
     ------
@@ -132,34 +127,45 @@ class Config(DonfigConfig):  # type: ignore[misc]
 
     ``config.get("array.order")`` reads a setting. ``config.set({"array.order": "F"})`` changes it for the rest of the
     program; in a ``with`` statement it changes it until the end of the block. Settings are also read from environment
-    variables (``ZARR_ARRAY__ORDER=F``) and from YAML files in ``~/.config/zarr``: when a setting is first asked for,
-    and by :meth:`refresh`.
+    variables (``ZARR_ARRAY__ORDER=F``) and from YAML files in ``~/.config/zarr``: when a setting is first read, and by
+    :meth:`refresh`.
 
     Attributes
     ----------
     default_zarr_format : 2 or 3
-        Format of new arrays and groups. By default 3.
+        Format of new arrays and groups. By default 3. ``zarr.create_array`` and ``from_array`` do not use it: they
+        create format 3 unless ``zarr_format`` is given, as in zarr-python.
     array.order, array.write_empty_chunks, array.locking and others
-        Behaviour of arrays that are opened or made. Each parameter of :class:`zarr.core.array_spec.ArrayConfig` is a
+        Behaviour of arrays that are opened or created. Each parameter of :class:`zarr.core.array_spec.ArrayConfig` is a
         setting ``array.<name>``, with the meaning and the default that are described there.
     array.lock_lease_seconds : float
         Seconds after which a lock of a process that ended is free, in object stores. By default 20.
     array.target_shard_size_bytes : int or None
         Greatest size of a shard that ``shards="auto"`` chooses. By default None: two chunks along each long axis.
     array.rectilinear_chunks : bool
-        Whether arrays may have chunks of several lengths. By default True.
+        True if arrays may have chunks of several lengths. By default True.
     array.variable_chunk_bytes : int
-        Bytes to which a chunk of elements of any length may decode, however few bytes are stored. By default 256 MiB.
+        Largest size to which a chunk of elements of variable length may decode, for any number of stored bytes. By
+        default 256 MiB.
+    array.index_cache_bytes : int
+        Largest number of bytes of indexes of shards in each of two caches: of files, and of other stores. By default
+        64 MiB. 0 keeps none.
     array.allow_unsafe_pickle_decode : bool
-        Whether pickled objects are read, which can run any code. By default False.
+        True if pickled objects are read, which can run any code. By default False.
     array.array_namespace : bool
-        Whether arrays offer the Python array API standard (``__array_namespace__``). By default False.
+        True if arrays offer the Python array API standard (``__array_namespace__``). By default False.
     async.concurrency : int or None
-        Greatest number of requests under way in one event loop. By default 128. None sets no limit.
+        Largest number of requests under way in one event loop. By default 128. None sets no limit.
     async.timeout : float or None
         Seconds that a call waits for coroutines of a store. By default None: without end.
+    network.tries : int
+        Number of tries of a request to a web server or an object store before an error is raised. By default 16.
+    network.seconds : float
+        Seconds after which no further try begins. By default 180.
+    network.request_seconds : float
+        Seconds without any bytes after which the answer to one request counts as failed. By default 60.
     threading.max_workers, codec_pipeline.max_workers : int or None
-        Greatest number of threads that read, write and encode. By default None: as many as there are processors.
+        Largest number of threads that read, write and encode. By default None: the number of processors.
     codec_pipeline.path : str
         Class of the codec pipeline. By default that of this library.
     codec_pipeline.batch_size : int
@@ -174,9 +180,9 @@ class Config(DonfigConfig):  # type: ignore[misc]
     Raises
     ------
     BadSettingError
-        If a setting gets a value that means nothing for it.
+        If a setting gets a value that cannot be used for it.
     KeyError
-        If ``get`` is given an unknown name and no default.
+        If ``get`` is called with an unknown name and no default.
 
     Examples
     --------
@@ -188,7 +194,7 @@ class Config(DonfigConfig):  # type: ignore[misc]
     """
 
     def set(self, arg: Mapping[str, Any] | None = None, **kwargs: Any) -> Any:
-        """Change settings, for good or inside a ``with`` block.
+        """Change settings, for the rest of the program or inside a ``with`` block.
 
         Parameters
         ----------
@@ -200,7 +206,7 @@ class Config(DonfigConfig):  # type: ignore[misc]
         Raises
         ------
         BadSettingError
-            A setting of the library is given a value that means nothing for it; nothing is changed then.
+            If a setting of the library gets a value that cannot be used for it; nothing is changed then.
 
         Examples
         --------
@@ -217,13 +223,13 @@ class Config(DonfigConfig):  # type: ignore[misc]
         Raises
         ------
         BadSettingError
-            A file or the environment gives a setting of the library a value that means nothing for it.
+            If a file or the environment gives a setting of the library a value that cannot be used for it.
         """
         super().refresh(**kwargs)
         try:
             check_settings(self.config)
         except BadSettingError as error:
-            error.add_note("It is said by a file of settings, or by an environment variable ZARR_…")
+            error.add_note("It comes from a file of settings, or from an environment variable ZARR_…")
             raise
 
     def reset(self) -> None:
@@ -252,7 +258,7 @@ class Config(DonfigConfig):  # type: ignore[misc]
         return self.set({"buffer": "zarr.buffer.gpu.Buffer", "ndbuffer": "zarr.buffer.gpu.NDBuffer"})
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The environment and the lock stay where they are; the values travel.
+        # The environment and the lock stay in the process; the values are pickled.
         return _restore, (self.name, self.to_dict())
 
 
@@ -263,5 +269,5 @@ def _restore(name: str, values: dict[str, Any]) -> Config:
 
 
 config: Final[Config] = Config("zarr", defaults=[DEFAULTS], deprecations=deprecations)
-# From now on the library, too, asks this object.
+# From now on the library reads this object, too.
 settings.values = config.config

@@ -6,9 +6,9 @@ May import: everything up to ``zarr.api``. The changes themselves are kept by ``
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-from zarr._lazy import LazyModule, instance_of
+from zarr._lazy import asyncio, instance_of
 from zarr.abc.store import ByteRequest, Store, SyncStore, is_synchronous, takes_contents_first
 from zarr.abc.stores.changes import Changes, TakenError, is_document, stages
 from zarr.api.synchronous import open_group
@@ -16,20 +16,16 @@ from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
 from zarr.errors import TransactionConflictError
 from zarr.groups.group import Group
+from zarr.runners.choose import runner_for
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import in_order, lock_folder, lock_paths
 from zarr.runners.sync import collect_aiterator, sync
-from zarr.steps.consolidated import note_change, touch
+from zarr.steps.consolidated import NotedNodes, note_change, settle, touch
 from zarr.steps.requests import LockScope
 from zarr.storage import StoreLike
 from zarr.storage.keys import METADATA_NAMES
 from zarr.storage.resolve import resolve_store
-from zarr.storage.wrappers.overlay import OverlayStore, check_expected, digest_of, is_below
-
-if TYPE_CHECKING:
-    import asyncio
-else:
-    asyncio = LazyModule("asyncio")
+from zarr.storage.wrappers.overlay import OverlayStore, check_expected, is_below, is_expected
 
 
 class Transaction(OverlayStore):
@@ -48,10 +44,11 @@ class Transaction(OverlayStore):
         self._target = store
         super().__init__(base, f"transaction:{id(self)}", watch=True, read_only=store.read_only)
         self._scopes: dict[str, LockScope] = {}
-        """The lock scopes of changed nodes, as their arrays and groups ask for them."""
+        """The lock scopes of changed nodes, as their arrays and groups require them."""
+        self.noted_nodes = NotedNodes(runner_for(self).run)
 
     def note_locking(self, path: str, folder: str | None) -> None:
-        """Note that other processes must be locked out of a node when the changes are stored."""
+        """Note that other processes must be kept out of a node while the changes are stored."""
         self._scopes[path] = LockScope(path, folder)
 
     def __str__(self) -> str:
@@ -90,8 +87,9 @@ class Transaction(OverlayStore):
             wrote. Nothing was stored; run the transaction again.
         """
         self._check_writable()
-        changes = self.changes()
         try:
+            settle(self)
+            changes = self.changes()
             if changes.values or changes.removed:
                 self._store_held(changes)
         except TakenError as error:
@@ -130,6 +128,7 @@ class Transaction(OverlayStore):
             self._values.clear()
             self._removed.clear()
             self._seen.clear()
+            self.noted_nodes.taken()
         self._read_only = True
 
     def __enter__(self) -> Self:
@@ -155,7 +154,7 @@ def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = No
     process dies in between, the next program that opens the store completes the changes. Other stores are changed in
     the same order, without a journal.
 
-    Until then the changes are kept in memory, encoded. If another writer changes a value that the transaction has read
+    Until then the changes are kept encoded in memory. If another writer changes a value that the transaction has read
     and changed, or a metadata document that it has read, the transaction fails and stores nothing.
 
     Parameters
@@ -195,11 +194,11 @@ def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = No
 
 
 def apply_in_order(store: SyncStore, changes: Changes) -> None:
-    """Apply changes in an order in which no reader meets chunks that do not fit the metadata document.
+    """Apply changes in an order in which no reader finds chunks that do not fit the metadata document.
 
-    First replaced nodes are deleted, each beginning with its metadata document; then chunks are stored, then
-    documents, parents first; at the end deletions are made. A crash leaves some of it done. In stores that do
-    not take contents first, chunks are deleted before the documents and stored after them.
+    First replaced nodes are deleted, each beginning with its metadata document; then chunks are stored, then documents,
+    parents first; last come deletions. A crash leaves a part of it done. In stores that do not take contents first,
+    chunks are deleted before the documents and stored after them.
 
     Parameters
     ----------
@@ -209,8 +208,8 @@ def apply_in_order(store: SyncStore, changes: Changes) -> None:
     Raises
     ------
     TakenError
-        If a key does not hold what it was expected to hold. Where the store can compare and swap, that is seen for
-        each document as it is written, too.
+        If a key does not hold its expected value. A store that can compare and swap also checks each document at the
+        moment it is written.
     """
 
     def read(key: str) -> object:
@@ -253,7 +252,7 @@ def _put_document(store: SyncStore, key: str, value: Buffer, changes: Changes) -
         return
     found = store.get_sync(key)
     expected = None if any(is_below(key, folder) for folder in changes.removed) else changes.digests[key]
-    same = digest_of(None if found is None else found.as_numpy_array()) == expected
+    same = is_expected(None if found is None else found.as_numpy_array(), expected)
     if not same or not store.set_if_match_sync(key, value, found):
         raise TakenError(key)
 
@@ -337,9 +336,9 @@ def lock_files(
     documents, chunks : iterable of str
         The keys that were read or are changed.
     removed : iterable of str
-        Nodes that are removed with all below them.
+        Nodes that are removed, with all below them.
     asked : mapping of path to LockScope
-        The lock scopes that changed arrays and groups ask for; for other nodes ``array.locking`` decides.
+        The lock scopes that changed arrays and groups require; for other nodes ``array.locking`` decides.
     """
     locking, asked = parse_array_config(None).locking, asked or {}
     if locking == "thread" and not asked:

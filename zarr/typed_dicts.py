@@ -1,6 +1,7 @@
 """The forms of small documents as typed dicts; ``zarr.types`` and ``zarr.abc.codec`` offer them, too.
 
-May import nothing of ours. They stand by themselves because they are for annotations: what opens an array needs none.
+May import nothing of ours. They are in a file of their own because only annotations use them: opening an array does not
+load it.
 """
 
 from __future__ import annotations

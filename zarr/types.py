@@ -1,4 +1,4 @@
-"""Aliases and small documents shared by all rooms, and the checks that turn loose input into them."""
+"""Type aliases and small documents that all rooms use, and checks that turn loose input into them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def product(values: Iterable[int]) -> int:
 
 
 def ceildiv(a: float, b: float) -> int:
-    """Return ``a / b`` rounded up, with the precision of a float: see ``ceildiv_int`` for large integers.
+    """Return ``a / b`` rounded up, with the precision of a float; :func:`ceildiv_int` is exact for large integers.
 
     Examples
     --------
@@ -168,9 +168,9 @@ def parse_shapelike(data: ShapeLike) -> tuple[int, ...]:
     Raises
     ------
     TypeError
-        When something in it is no integer.
+        If something in it is no integer.
     ValueError
-        When a length is negative.
+        If a length is negative.
 
     Examples
     --------
@@ -195,9 +195,9 @@ def parse_name(data: JSON, expected: str | None = None) -> str:
     Raises
     ------
     TypeError
-        When it is no string.
+        If it is no string.
     ValueError
-        When it is another name.
+        If it is another name.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def parse_configuration(data: JSON) -> JSON:
     Raises
     ------
     TypeError
-        When it is no mapping.
+        If it is no mapping.
 
     Examples
     --------
@@ -241,14 +241,14 @@ def parse_named_configuration(
     expected_name
         The only name that is accepted.
     require_configuration
-        Whether the configuration may be left out; what is left out is returned as None.
+        If True, the configuration may be missing; missing parts are returned as None.
 
     Raises
     ------
     TypeError
-        When ``data`` is neither a mapping nor a string, or a part has the wrong type.
+        If ``data`` is neither a mapping nor a string, or a part has the wrong type.
     ValueError
-        When a part is absent, or the name is another.
+        If a part is absent, or the name is another.
 
     Examples
     --------
@@ -288,9 +288,9 @@ def parse_enum(data: object, cls: type[E]) -> E:
     Raises
     ------
     TypeError
-        When ``data`` is neither a member nor a string.
+        If ``data`` is neither a member nor a string.
     ValueError
-        When there is no such name.
+        If there is no such name.
 
     Examples
     --------
@@ -307,10 +307,10 @@ def parse_enum(data: object, cls: type[E]) -> E:
 
 
 def printable(text: str) -> str:
-    """Return text from a file as it may be shown: what is no printable character is escaped.
+    """Return text from a file in a form that is safe to show: characters that are not printable are escaped.
 
     Control characters, the escape sequences of terminals, marks that turn the direction of writing and lone surrogates
-    could make a page or a terminal show something else than what is there.
+    could make a page or a terminal show a different text.
 
     Examples
     --------
@@ -323,7 +323,7 @@ def printable(text: str) -> str:
 
 
 def parse_fill_value(data: Any) -> Any:
-    """Return the fill value as it is; its check belongs to the data type.
+    """Return the fill value unchanged; the data type checks it.
 
     Examples
     --------
@@ -341,7 +341,7 @@ _UPPER_ALIASES = {
     "AsyncArrayV2": ("AsyncArray", "ArrayV2Metadata"),
     "AsyncArrayV3": ("AsyncArray", "ArrayV3Metadata"),
 }
-# Classes of upper floors, and names that few programs need.
+# Classes of upper floors, and names that few programs use.
 _get_upper, _list_names = lazy_names(
     __name__,
     {

@@ -1,7 +1,7 @@
 """Compiled core: chunk grids, selection plans, chunk assembly, byte kernels, native decoding, bulk transfer.
 
 May import: numpy, numcodecs (its compiled modules, for their C symbols), the standard library; nothing of ``zarr``.
-Read first: ``grid.pyx``, then ``plan.pyx``; ``reference/`` says the same in plain NumPy.
+Read first: ``grid.pyx``, then ``plan.pyx``; ``reference/`` has the same functions in plain NumPy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Install a wheel (pip install --force-reinstall zarr), or build the extensions in
 (python setup.py build_ext --inplace; needs a C compiler and Cython).
 To run on the slow NumPy implementation instead, set the environment variable ZARR_CORE_IMPL=reference."""
 
-# One implementation, chosen here and nowhere else. The slow one must be asked for.
+# One implementation, chosen here and nowhere else. The slow one is used only on request.
 if TYPE_CHECKING:
     from zarr_core.arrow import check_arrow, pack_arrow, unpack_arrow
     from zarr_core.bits import pack_bits, round_bits, unpack_bits
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from zarr_core.folder_locks import Folder, FolderLock, trusts_locks
     from zarr_core.grid import Grid, RegularAxis, VaryingAxis, morton_order
     from zarr_core.index_cache import IndexCache
+    from zarr_core.json_members import find_json_members
     from zarr_core.keys import KeyFormat
     from zarr_core.plan import Plan, Slot
     from zarr_core.planners import plan_basic, plan_blocks, plan_orthogonal
@@ -67,6 +68,7 @@ elif IMPLEMENTATION == "compiled":
         "fill_values": "is_filled",
         "folder_locks": "Folder FolderLock trusts_locks",
         "index_cache": "IndexCache",
+        "json_members": "find_json_members",
         "keys": "KeyFormat",
         "point_planners": "plan_mask plan_points",
         "shard_groups": "ShardGroups",
@@ -79,7 +81,7 @@ elif IMPLEMENTATION == "compiled":
     _HOMES = {name: f"zarr_core.{module}" for module, names in LATER.items() for name in names.split()}
 
     def __getattr__(name: str) -> Any:
-        """Load the module that a name is in."""
+        """Load the module of a name."""
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         # zarr's way of loading keeps the process from being forked meanwhile.
@@ -103,6 +105,7 @@ else:
     from zarr_core.reference.folder_locks import Folder, FolderLock, trusts_locks
     from zarr_core.reference.grid import Grid, RegularAxis, VaryingAxis, morton_order
     from zarr_core.reference.index_cache import IndexCache
+    from zarr_core.reference.json_members import find_json_members
     from zarr_core.reference.keys import KeyFormat
     from zarr_core.reference.plan import Plan, ShardGroups, Slot
     from zarr_core.reference.planners import plan_basic, plan_blocks, plan_mask, plan_orthogonal, plan_points
@@ -111,6 +114,12 @@ else:
     from zarr_core.reference.shards import ShardReadJob, ShardWriteJob
     from zarr_core.reference.shared import SharedReadJob
     from zarr_core.reference.vlen import pack_bytes, pack_utf8, unpack_bytes, unpack_utf8
+
+
+def load_ipython_extension(shell: object) -> None:
+    """Make ``import zarr`` load this library in a notebook: ``%load_ext zarr_core``."""
+    import_module("zarr_core.install")
+
 
 __all__ = [
     "IMPLEMENTATION",
@@ -140,6 +149,7 @@ __all__ = [
     "encode",
     "exchange_files",
     "fill",
+    "find_json_members",
     "gather",
     "has_no_links",
     "is_filled",

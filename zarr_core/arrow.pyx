@@ -66,7 +66,7 @@ cdef int64_t data_place(int64_t count, int width) except -1:
 
 
 cdef int64_t check_offsets(const char* data, int64_t n, int64_t count, int width) except -1:
-    """Return where the bytes of the items begin, once every offset is known to be good."""
+    """Return the begin of the bytes of the items, after a check of every offset."""
     cdef int64_t start = data_place(count, width), bad, last
     cdef const uint8_t* p = <const uint8_t*>data
     if n < start:
@@ -85,7 +85,7 @@ cdef int64_t check_offsets(const char* data, int64_t n, int64_t count, int width
 
 
 cdef int check_text(const char* data, int64_t n, int64_t count, int width, int64_t start) except -1:
-    """All bytes together are valid text, and no item begins amid a character: so each item is valid text."""
+    """Check that all bytes together are valid text, and that no item begins inside a character."""
     cdef const uint8_t* p = <const uint8_t*>data
     cdef int64_t bad = 0, i, at, end
     cdef bint valid
@@ -157,7 +157,7 @@ cdef int unpack_offset_strings(const char* data, int64_t count, int width, int64
 
 
 def check_arrow(raw, count: int, width: int, text: bool) -> int:
-    """Check items behind offsets, and say where their bytes begin.
+    """Check items behind offsets, and return the begin of their bytes.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def check_arrow(raw, count: int, width: int, text: bool) -> int:
     width : int
         Bytes of an offset, 4 or 8.
     text : bool
-        Whether the items must be valid UTF-8.
+        If True, the items must be valid UTF-8.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def unpack_arrow(raw, count: int, width: int, text: bool, out=None):
     width : int
         Bytes of an offset, 4 or 8.
     text : bool
-        Whether the items are strings, in UTF-8.
+        If True, the items are strings, in UTF-8.
     out : numpy.ndarray, optional
         Where to put them: C-contiguous, of objects, or for text of NumPy's StringDType. A new object array by default.
 
@@ -262,7 +262,7 @@ cdef object new_arrow(int64_t body, int64_t count, int width):
 
 
 cdef object pack_arrow_objects(list items, int width, bint text):
-    """From a list of our own, so that nobody changes an item between measuring and writing."""
+    """Pack a copy of the list, so that no other thread changes an item between measuring and writing."""
     cdef int64_t i, count = len(items), body = 0, end = 0
     cdef Py_ssize_t size
     cdef const char* data = NULL
@@ -353,7 +353,7 @@ def pack_arrow(array, width: int, text: bool) -> bytes:
     width : int
         Bytes of an offset, 4 or 8.
     text : bool
-        Whether the items are strings.
+        If True, the items are strings.
 
     Returns
     -------

@@ -142,7 +142,7 @@ def unpack_bits(data, count, itemsize, first_bit, nbits, sign_bits=0):
     Raises
     ------
     ValueError
-        When there are not as many bytes as ``count`` items need.
+        If there are not as many bytes as ``count`` items need.
     """
     _check(itemsize, first_bit, nbits)
     if count < 0 or not 0 <= sign_bits <= 8 * itemsize:
@@ -212,7 +212,7 @@ def round_bits(data, itemsize, keepbits, mantissa_bits, is_signed=False):
     keepbits : how many bits are kept, at least 1
     mantissa_bits : the mantissa of IEEE floats, of which ``keepbits`` are kept; 0 for integers, of which bits are kept
         from the most significant set bit on
-    is_signed : whether integers are in two's complement
+       is_signed : True if integers are in two's complement
 
     Returns
     -------

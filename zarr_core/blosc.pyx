@@ -1,6 +1,6 @@
 """The blosc container: 16 header bytes, one offset per block, and per block one stream, or one per byte of the item.
 
-blosc's own decoder is not told how long its input is and reads past the end of a damaged frame. This one follows no
+blosc's own decoder does not get the length of its input and reads past the end of a damaged frame. This one follows no
 offset or length that it has not checked, and can decode single blocks.
 """
 from libc.stdint cimport int64_t, uint8_t
@@ -217,7 +217,7 @@ cdef int64_t blosc_blocks(Context* c, const BloscFrame* f, int64_t first, int64_
 cdef int64_t block_planes(
     Context* c, const BloscFrame* f, int64_t block, int64_t size, uint8_t* dst, int64_t plane,
 ) noexcept nogil:
-    """One block of a byte-shuffled frame as it was compressed: byte k of its items at dst + k * plane."""
+    """Decode one block of a byte-shuffled frame without unshuffling it: byte k of its items goes to dst + k * plane."""
     cdef int64_t count, items = size // f.typesize, code
     cdef int64_t at = find_streams(f, block, size, &count)
     cdef uint8_t* all_planes

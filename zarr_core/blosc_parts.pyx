@@ -1,9 +1,8 @@
-"""Some bytes of a blosc frame, without the rest of it.
+"""Decode some bytes of a blosc frame, without the rest of it.
 
-Blocks that hold none of them are left alone. In a block with one stream for each byte of the items, which is the
-common form, a stream of LZ4's is decoded up to where the wanted items end, and one that did not get shorter is only
-looked at there. Of a frame in a file no more is read than that takes. No length is trusted: what was not read is not
-looked at.
+Blocks without these bytes are skipped. In a block with one stream for each byte of the items, which is the common form,
+an LZ4 stream is decoded up to the end of the wanted items, and an uncompressed stream is read only there. Of a frame in
+a file, only these parts are read. No length is trusted, and no byte is used that was not read.
 """
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memset
@@ -50,7 +49,7 @@ cdef Stored stored_in_file(char* data, int64_t n, int fd, int64_t at) noexcept n
 
 
 cdef bint has(Stored* s, int64_t begin, int64_t end) noexcept nogil:
-    """Say whether bytes are in memory, now if not before."""
+    """Return True if bytes are in memory, now if not before."""
     if end > s.n:
         return False
     if s.fd < 0 or (s.begin <= begin and end <= s.end):
@@ -104,8 +103,7 @@ cdef bint stream_reaches(
 ) noexcept nogil:
     """Decodes at least the first bytes of a stream of some decoded size.
 
-    A run that does not end before they do is slow work for LZ4's decoder of first bytes: what is full of runs is decoded
-    to its end.
+    A run that ends after these bytes is slow for LZ4's partial decoder: a stream full of runs is decoded to its end.
     """
     cdef int64_t enough
     if f.format != BLOSC_LZ4 or wanted == size or 2 * length < size:

@@ -1,8 +1,7 @@
-"""Shuffled blosc frames, put in order where they belong in an array.
+"""Unshuffle blosc frames directly into the rows of an array.
 
-The bytes of the items come out of the streams plane by plane, and putting them together writes every item once. So
-that one write may as well go to the rows of the array, and items in the other byte order cost nothing more: their
-planes are taken in reverse.
+The bytes of the items are decoded plane by plane, and unshuffling writes every item once. That write can go directly to
+the rows of the array; for the other byte order the planes are used in reverse, at no cost.
 """
 from libc.stdint cimport int64_t, uint8_t
 

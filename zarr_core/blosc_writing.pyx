@@ -1,9 +1,9 @@
-"""Blosc frames, written as blosc writes them, byte for byte.
+"""Write blosc frames with the same bytes as blosc.
 
-blosc makes a compressor's working memory anew for every stream of a frame, which costs more than compressing a short
-stream with zstd or zlib. Here it is the context's, kept from stream to stream and from chunk to chunk. How a frame is
-divided (its blocks, whether they are split) is blosc's own decision: the first frame of a kind is left to it, and what
-its header says is remembered. Frames of snappy, which blosc is mostly built without, are divided like those of blosclz.
+blosc allocates a compressor's working memory for every stream of a frame, which costs more than compressing a short
+stream with zstd or zlib. Here the context keeps it from stream to stream and from chunk to chunk. blosc itself divides
+a frame (into blocks, and into streams): it writes the first frame of a kind, and the fields of its header are kept.
+Frames of snappy, which most builds of blosc do not have, are divided like those of blosclz.
 """
 from libc.limits cimport INT_MAX
 from libc.stdint cimport int64_t, uint8_t
@@ -47,7 +47,7 @@ cdef bint is_known(const BloscKind* k, const BloscKind* wanted) noexcept nogil:
 
 
 cdef void remember(BloscKind* k, const BloscKind* wanted, const uint8_t* frame) noexcept nogil:
-    """Keeps how blosc divided a frame; one that it stored as it came says what it would have done."""
+    """Keep how blosc divided a frame; for an uncompressed frame, how it would have divided it."""
     k[0] = wanted[0]
     memcpy(k.header, frame, HEADER)
     k.header[2] &= 255 - FLAG_STORED
@@ -78,7 +78,7 @@ cdef int64_t compress(
 
 
 cdef const uint8_t* filtered(Context* c, const BloscKind* k, const uint8_t* src, int64_t n) noexcept nogil:
-    """A block as it is compressed."""
+    """Compress one block."""
     cdef uint8_t* block
     if k.filter == 0 or (k.filter == 2 and n < k.width):
         return src
@@ -95,7 +95,7 @@ cdef const uint8_t* filtered(Context* c, const BloscKind* k, const uint8_t* src,
 cdef int64_t write_block(
     Context* c, const BloscKind* k, const uint8_t* src, int64_t n, uint8_t* dst, int64_t at, int64_t room,
 ) noexcept nogil:
-    """One block, from offset `at` of the frame on: the offset behind it; 0 where it does not fit."""
+    """Write one block from offset `at` of the frame on; return the offset after it, or 0 if it does not fit."""
     cdef const uint8_t* block = filtered(c, k, src, n)
     cdef int64_t streams = k.width if k.split and n == k.blocksize else 1
     cdef int64_t size = n // streams, made, i
@@ -121,7 +121,7 @@ cdef int64_t write_block(
 cdef int64_t write_blocks(
     Context* c, const BloscKind* k, const uint8_t* src, uint8_t* dst, int64_t room,
 ) noexcept nogil:
-    """A frame without its header: its size; 0 where compressing does not make it smaller."""
+    """Write a frame without its header; return its size, or 0 if compression does not make it smaller."""
     cdef int64_t count = (k.nbytes + k.blocksize - 1) // k.blocksize, at = HEADER + 4 * count, block, size
     if at > room:
         return 0

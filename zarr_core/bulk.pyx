@@ -1,7 +1,7 @@
 """Many chunks of one plan in one loop: files or buffers, decoded and scattered; or gathered, encoded and written.
 
-A job raises for wrong arguments only. A chunk that cannot be read, decoded or written is listed in ``failed``; the
-caller takes the plain path for it, which names what is wrong.
+A job raises errors for wrong arguments only. A chunk that cannot be read, decoded or written is listed in ``failed``;
+the caller takes the plain path for it, which raises the error.
 """
 cimport numpy as cnp
 from libc.errno cimport ENOENT, ENOSYS
@@ -19,7 +19,7 @@ from zarr_core.files cimport (
     Folder, folder_close, folder_delete, folder_enter, folder_open, folder_read, folder_select, folder_write,
     zc_close,
 )
-from zarr_core.jobs cimport check_interruption, goes_on, watches
+from zarr_core.jobs cimport check_interruption, end_early, goes_on, watches
 from zarr_core.keys cimport KeyFormat
 from zarr_core.plan cimport MAX_RANK, Plan, slot_coordinates
 from zarr_core.program cimport Program, program_give, program_take
@@ -50,20 +50,20 @@ cdef class ReadJob(ChunkReader):
     Parameters
     ----------
     plan : Plan
-        Which chunks, which part of each, and where it lands.
+        The chunks, the part of each, and its place in the output.
     program : Program
         How chunks are stored.
     out : numpy.ndarray
         Of ``plan.shape``, of a fixed-width dtype with the program's item size.
     fill : numpy.ndarray or None
-        0-d, of ``out``'s dtype: what a chunk that is not stored reads as. None leaves its place alone.
+        0-d, of ``out``'s dtype: the value of a chunk that is not stored. None leaves its place unchanged.
     slots : array of int, optional
         The slots of the plan to read, all by default.
 
     Raises
     ------
     TypeError, ValueError, IndexError
-        Arguments that do not fit each other. What is wrong with stored data shows in ``failed`` only.
+        If arguments do not fit each other. Faults of stored data are only listed in ``failed``.
 
     Examples
     --------
@@ -246,7 +246,7 @@ cdef class WriteJob(ChunkWriter):
     Parameters
     ----------
     plan : Plan
-        Which chunks, and which part of the value each one is. Slots that are not whole come out in ``failed``.
+        The chunks, and the part of the value for each. Slots that are not whole are listed in ``failed``.
     program : Program
         How chunks are stored.
     value : numpy.ndarray
@@ -254,7 +254,7 @@ cdef class WriteJob(ChunkWriter):
     fill : numpy.ndarray
         0-d, of ``value``'s dtype; also pads chunks that reach past the end of the array.
     skip_filled : bool
-        Do not store chunks that hold nothing but ``fill``.
+        Do not store chunks that hold ``fill`` only.
     slots : array of int, optional
         The slots of the plan to write, all by default.
 
@@ -312,12 +312,12 @@ cdef class WriteJob(ChunkWriter):
         Parameters
         ----------
         first, count : int
-            Which positions of the job's slots.
+            The positions of the job's slots.
 
         Returns
         -------
         list of bytes, None or Ellipsis
-            None: all fill and skipped, so nothing is to be stored. Ellipsis: failed, so nothing is known of it.
+            None: only fill values, not to be stored. Ellipsis: failed.
         """
         cdef int64_t start = first, n = count
         check_span(start, n, self.count)
@@ -333,8 +333,8 @@ cdef class WriteJob(ChunkWriter):
     def to_files(self, root: str, KeyFormat keys not None, fsync: bool = False) -> None:
         """Write the chunks to files under a folder. Several threads may share the work by calling this together.
 
-        Each file is written beside its place and renamed into it; the file of a skipped chunk is deleted. When a file
-        call fails, all threads leave the job after the chunk that they are at; what is not done failed.
+        Each file is written beside its place and renamed; the file of a skipped chunk is deleted. If a file call fails,
+        all threads stop after their present chunk; unfinished slots are failed.
 
         Parameters
         ----------
@@ -467,7 +467,7 @@ cdef int write_file(WriteJob job, Context* c, Folder* f, KeyFormat keys, int64_t
         error = folder_write(f, result, size) if code == DONE else folder_delete(f)
     if error < 0:
         job.codes[position] = -error
-        job.stopped = 1     # a full disk, a folder that is gone: more of the same would fail, too
+        end_early(job)      # a full disk, a folder that is gone: more of the same would fail, too
         return FAILED
     return DONE
 
@@ -493,6 +493,6 @@ cdef int write_files(WriteJob job, const char* root, KeyFormat keys, bint durabl
             if job.status[i] == TODO and goes_on(job, watch):
                 job.status[i] = FAILED if c == NULL else write_file(job, c, &f, keys, i)
     program_give(job.program, c)
-    if job.stopped:
+    if not goes_on(job, False):
         fail_all(job.status, job.count)
     return folder_close(&f)

@@ -134,7 +134,7 @@ cdef inline uint64_t shifted(Number number, int shift, Rounding rounding) noexce
 
 
 cdef inline bint put_integer(uint8_t* p, Number number, Type kind, Rounding rounding, Beyond beyond) noexcept nogil:
-    """Store a finite number as an integer; return whether it was out of range."""
+    """Store a finite number as an integer; return True if it was out of range."""
     cdef int bits = 8 * kind.width
     cdef uint64_t highest = low_bits(bits - kind.is_signed), magnitude
     cdef uint64_t lowest = highest + 1 if kind.is_signed else 0      # its magnitude
@@ -160,7 +160,7 @@ cdef inline uint64_t infinity_of(Type kind) noexcept nogil:
 
 
 cdef inline bint put_float(uint8_t* p, Number number, Type kind, Rounding rounding) noexcept nogil:
-    """Store a finite number as a float; return whether it was out of range, which is infinity then."""
+    """Store a finite number as a float; return True if it was out of range, which gives infinity."""
     cdef int precision = kind.mantissa + 1, place, least = 1 - kind.bias - kind.mantissa
     cdef uint64_t magnitude, bits
     if number.magnitude == 0:
@@ -200,7 +200,7 @@ cdef void cast_items(
     const uint8_t* src, Type source, uint8_t* dst, Type target, Py_ssize_t n, Rounding rounding, Beyond beyond,
     Py_ssize_t* special, Py_ssize_t* outside,
 ) noexcept nogil:
-    """Cast all items; tell the first that is not finite where it must be, and the first that is out of range."""
+    """Cast all items; report the first that must be finite and is not, and the first that is out of range."""
     cdef Number number
     cdef Py_ssize_t i
     cdef uint8_t* p
@@ -255,7 +255,7 @@ def cast_numbers(array, dtype, rounding="nearest-even", out_of_range=None):
     TypeError
         For other data types.
     ValueError
-        When a value is out of range, is no number and the target holds integers, or an option is unknown.
+        If a value is out of range, is no number and the target holds integers, or an option is unknown.
 
     Examples
     --------

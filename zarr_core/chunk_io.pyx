@@ -1,4 +1,4 @@
-"""One chunk between its stored form and an array: what all bulk jobs do for each slot, without the GIL."""
+"""Move one chunk between its stored form and an array: the common part of all bulk jobs, without the GIL."""
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
@@ -32,11 +32,11 @@ cdef enum:
 
 
 cdef class ChunkReader(Job):
-    """The part of a reading job that knows one chunk."""
+    """The part of a reading job for one chunk."""
 
 
 cdef class ChunkWriter(Job):
-    """The part of a writing job that knows one chunk."""
+    """The part of a writing job for one chunk."""
 
     def __dealloc__(self):
         free(self.pad)
@@ -155,7 +155,7 @@ cdef cnp.ndarray checked_indices(str what, object indices, int64_t total):
 
 
 cdef object pick(const uint8_t* status, int64_t n, const int64_t* names, int wanted):
-    """The names of the places with a status; without names, the places."""
+    """Return the names of the places with a status; without names, the places."""
     cdef int64_t i, found = 0
     cdef cnp.ndarray picked
     cdef int64_t* to

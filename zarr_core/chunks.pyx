@@ -1,6 +1,6 @@
-"""Between chunks and arrays: scatter a chunk into an output, gather a chunk from a value, fill.
+"""Move elements between chunks and arrays: scatter a chunk into an output, gather a chunk from a value, fill.
 
-First the kernels, which trust their arguments; behind them the functions that Python calls, which check everything.
+First the kernels, which trust their arguments; after them the functions for Python, which check everything.
 """
 from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.string cimport memcmp, memcpy, memset
@@ -64,7 +64,7 @@ cdef void transfer(
 
 
 cdef inline bint one_byte(const char* value, Py_ssize_t itemsize) noexcept nogil:
-    """Say whether all bytes of an item are the same, as in most fill values."""
+    """Return True if all bytes of an item are the same, as in most fill values."""
     return itemsize > 1 and memcmp(value, value + 1, itemsize - 1) == 0
 
 
@@ -376,9 +376,9 @@ def scatter(cnp.ndarray chunk not None, Slot slot not None, cnp.ndarray out not 
         The chunk, of shape ``slot.chunk_shape``. Any memory order, either byte order; booleans of any bytes but 0 are
         True.
     slot
-        Which part of it, and where to.
+        The part of it, and its place in the output.
     out
-        The output, of shape ``slot.plan.shape``. Where its dtype is another, NumPy converts.
+        The output, of shape ``slot.plan.shape``. For another dtype, NumPy converts.
 
     Raises
     ------
@@ -416,10 +416,10 @@ def gather(cnp.ndarray value not None, Slot slot not None, cnp.ndarray chunk not
     value
         The value, of shape ``slot.plan.shape``; broadcast views will do.
     slot
-        Which part of it, and where in the chunk.
+        The part of it, and its place in the chunk.
     chunk
-        The chunk, of shape ``slot.chunk_shape``; what the slot does not select stays as it is. Where its dtype is
-        another, NumPy converts.
+        The chunk, of shape ``slot.chunk_shape``; elements that the slot does not select stay the same. For another
+        dtype, NumPy converts.
 
     Raises
     ------
@@ -448,7 +448,7 @@ def gather(cnp.ndarray value not None, Slot slot not None, cnp.ndarray chunk not
 
 
 def fill(cnp.ndarray out not None, Slot slot not None, value):
-    """Set the part of the output that a missing chunk would have filled.
+    """Fill the part of the output for a missing chunk.
 
     Parameters
     ----------
@@ -566,7 +566,7 @@ cdef int check_writeable(cnp.ndarray array, str name) except -1:
 
 
 cdef bint fixed_width(cnp.ndarray array):
-    """Say whether items are plain bytes: NumPy's own numbers, dates, fixed strings and records without objects."""
+    """Return True if items are plain bytes: NumPy's own numbers, dates, fixed strings and records without objects."""
     cdef int kind = cnp.PyArray_TYPE(array)
     if 0 <= kind <= cnp.NPY_CLONGDOUBLE and kind != cnp.NPY_OBJECT:
         return True
@@ -576,7 +576,7 @@ cdef bint fixed_width(cnp.ndarray array):
 
 
 cdef bint plain(cnp.ndarray source, cnp.ndarray target, int* swap_width):
-    """Say whether items can be copied as bytes, perhaps reversed; NumPy converts all else."""
+    """Return True if items can be copied as bytes, perhaps reversed; NumPy converts all else."""
     if not fixed_width(source) or not fixed_width(target):
         return False
     if cnp.PyArray_DESCR(source) is cnp.PyArray_DESCR(target) or source.dtype == target.dtype:

@@ -190,7 +190,7 @@ cdef int merge_loops(Loop* loops, int nloops) noexcept nogil:
 
 
 cdef bint choose_rows(Loop* loops, int nloops) noexcept nogil:
-    """Bring the best partner of the innermost loop next to it; whether the two are to be tiled."""
+    """Bring the best partner of the innermost loop next to it; return True if the two are to be tiled."""
     cdef int i, best = nloops - 2
     cdef Loop loop
     if is_indexed(&loops[nloops - 1]):

@@ -1,6 +1,6 @@
-"""The door to the native codecs: one codec at a time, sizes checked, errors that say what is wrong.
+"""Encode and decode with one native codec: sizes are checked, and errors give the reason.
 
-Where a codec's C functions were not found, ``decode`` and ``encode`` go through numcodecs' Python calls.
+If a codec's C functions were not found, ``decode`` and ``encode`` use numcodecs' Python calls.
 """
 import importlib
 
@@ -47,7 +47,7 @@ DEFAULT_MAX_NBYTES = 1 << 34
 
 
 cdef void explain(str name, const Stage* s, const char* src, int64_t n, int64_t code, int64_t wanted) except *:
-    """Raises what went wrong, with the numbers."""
+    """Raise the error for a result, with the numbers."""
     if code == NO_MEMORY:
         raise ValueError(f"{name}: not enough memory to decode a payload of {n} bytes")
     if code == TOO_SMALL:
@@ -270,12 +270,12 @@ def decode_blosc_range(payload, start: int, stop: int):
 
 
 def available() -> dict[str, bool]:
-    """Say which codecs run natively here.
+    """Return which codecs run natively in this process.
 
     Returns
     -------
     dict of str to bool
-        False: the codec goes through numcodecs' Python calls.
+        False: numcodecs' Python calls run the codec.
 
     Examples
     --------

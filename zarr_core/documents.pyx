@@ -1,6 +1,6 @@
-"""Whole files by their paths: read in one open, one look at the size and one read; written aside and then named.
+"""Read and write whole files by their paths: one open, one check of the size and one read; written aside and renamed.
 
-What is absent or in the way costs no exception: the answer says it.
+A missing file or an object in the way raises no exception: the result reports it.
 """
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -27,9 +27,9 @@ cdef enum:
 
 
 cdef object read_one(bytes path, bint doubtful=False):
-    """The bytes of a file; None where there is none, and a negative error number where it cannot be read.
+    """The bytes of a file; None if there is none, and a negative error number where it cannot be read.
 
-    Where it is doubtful that there is one, that is asked first.
+    If it probably does not exist, that is checked first.
     """
     cdef char room[SMALL]
     cdef const char* name = path
@@ -73,8 +73,8 @@ def read_file(str path not None):
     Returns
     -------
     bytes, None or int
-        None where there is no such file; a negative ``errno`` where there is something that cannot be read (a folder,
-        a pipe, a file without permission), for the caller to ask again in a way that explains it.
+        None if there is no such file; a negative ``errno`` if it cannot be read (a folder, a pipe, a file without
+        permission): the caller then takes a way that explains the error.
 
     Raises
     ------
@@ -95,13 +95,13 @@ def read_files(str base not None, list names not None):
     Parameters
     ----------
     base : str
-        What every path begins with, the slash included.
+        The common beginning of all paths, with the slash.
     names : list of str
 
     Returns
     -------
     list of bytes, None or int
-        As ``read_file`` gives them, in the order of the names.
+        As for ``read_file``, in the order of the names.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def read_files(str base not None, list names not None):
     for name in names:
         path = encoded(base + <str?>name)
         folder = path[:path.rfind(b"/") + 1]
-        # Names that may be there instead of each other: beside a document that was found, others are rare.
+        # Names that exclude each other: beside a document that was found, others are rare.
         data = read_one(path, folder == beside)
         if type(data) is bytes:
             beside = folder
@@ -134,13 +134,13 @@ def put_file(str path not None, object data not None, bint exclusive=False):
     path : str
     data : buffer of bytes, contiguous
     exclusive : bool
-        Leave alone what is there already.
+        Keep a file that is there.
 
     Returns
     -------
     int
-        0 where the value was stored, 1 where something was there already (only with ``exclusive``), or a negative
-        ``errno``: nothing was changed then, for the caller to try again in a way that explains it.
+        0 if the value was stored, 1 if a file was there already (only with ``exclusive``), or a negative ``errno``:
+        then nothing was changed, and the caller takes a way that explains the error.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def put_file(str path not None, object data not None, bint exclusive=False):
 
 
 def has_no_links(str path not None) -> bool:
-    """Say whether following the links of a path leads to nothing but the path.
+    """Return True if a path stays the same when its links are followed.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def has_no_links(str path not None) -> bool:
     -------
     bool
         True only for an absolute path of which no part is a link, ``.``, ``..`` or empty; what is not there is no
-        link. False also where it cannot be told.
+        link. False also if it is unknown.
 
     Raises
     ------

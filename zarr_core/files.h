@@ -71,7 +71,7 @@ static int zc_open_read(int base, const char *path) {
     return fd < 0 ? -errno : fd;
 }
 
-/* Whether nothing stands there, not even a link: half the price of finding out by opening. */
+/* Return 1 if nothing is there, not even a link: half the price of trying to open it. */
 static int zc_is_absent(const char *path) {
     struct stat s;
     return fstatat(AT_FDCWD, path, &s, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
@@ -147,6 +147,9 @@ static int zc_write_at(int fd, const char *from, int64_t n, int64_t at) {
 
 static int zc_sync(int fd) {
     int code;
+#ifdef F_FULLFSYNC /* macOS: fsync alone leaves the bytes in the cache of the disk */
+    if (fcntl(fd, F_FULLFSYNC) == 0) return 0;
+#endif
     do code = fsync(fd); while (code != 0 && errno == EINTR);
     return code != 0 ? -errno : 0;
 }
@@ -197,8 +200,8 @@ static int zc_exchange(const char *one, const char *other) {
 #endif
 }
 
-/* Whether an absolute path (changed and restored on the way) is what it would be with its links followed: no part of it
-   is a link, or up or down in place of a name. Parts that are not there are no links. 0 where it cannot be told, too. */
+/* Return 1 if an absolute path (changed and restored on the way) stays the same with its links followed: no part of it
+   is a link, "." or "..". Parts that do not exist are no links. 0 also if it is unknown. */
 static int zc_has_no_links(char *path) {
     char *slash = path, linked[1];
     int plain = *path == '/', there = 1;

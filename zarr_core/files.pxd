@@ -54,7 +54,7 @@ cdef int folder_select(Folder* f, KeyFormat keys, const int64_t* coords, int ndi
 cdef int folder_enter(Folder* f, bint make) noexcept nogil
 # A descriptor of the selected key's regular file and its size, or -errno.
 cdef int folder_read(Folder* f, int64_t* size) noexcept nogil
-# The same with all that tells whether the file changes.
+# The same with all fields that show a change of the file.
 cdef int folder_read_stamped(Folder* f, zc_stamp* stamp) noexcept nogil
 # Writing: begin gives a descriptor of a hidden file; commit puts it in the key's place, abandon removes it.
 cdef int folder_begin(Folder* f) noexcept nogil

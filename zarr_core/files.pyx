@@ -1,6 +1,6 @@
-"""Chunk files of one root folder: found by key, read and replaced with plain file calls.
+"""Access the chunk files of one root folder: find them by key, read and replace them by plain file calls.
 
-Chunks that follow each other mostly share a folder, so its descriptor is kept: a look-up then walks one name.
+Consecutive chunks mostly share a folder, so its descriptor is kept: a look-up then resolves one name.
 """
 from libc.errno cimport EEXIST, EINVAL, ENAMETOOLONG, ENOENT, ENOMEM
 from libc.stdint cimport int64_t
@@ -55,7 +55,7 @@ cdef int folder_close(Folder* f) noexcept nogil:
 
 
 cdef int folder_select(Folder* f, KeyFormat keys, const int64_t* coords, int ndim) noexcept nogil:
-    """Formats the key; 1 if it lies in the same folder as the one before, 0 if not, -errno if it cannot be."""
+    """Format the key; return 1 if it is in the same folder as the one before, 0 if not, -errno if it is impossible."""
     cdef char* kept = f.previous
     cdef char* slash
     cdef int64_t length, before = f.parent_length
@@ -85,7 +85,7 @@ cdef int folder_select(Folder* f, KeyFormat keys, const int64_t* coords, int ndi
 
 
 cdef bint leads_outside(const char* key) noexcept nogil:
-    """Say whether a key would be looked up from another place than the root, or climb out of it."""
+    """Return True if a key would leave the root, or be resolved from another place."""
     return key[0] == c'/' or memcmp(key, b"../", 3) == 0 or strstr(key, b"/../") != NULL
 
 
@@ -94,7 +94,7 @@ cdef char* base_name(Folder* f) noexcept nogil:
 
 
 cdef int folder_enter(Folder* f, bint make) noexcept nogil:
-    """Opens the key's folder, made first where it is missing and wanted."""
+    """Open the key's folder; create it first if it is missing and ``make`` is set."""
     cdef int code
     if f.parent >= 0:
         return 0
@@ -149,7 +149,7 @@ cdef int folder_begin(Folder* f) noexcept nogil:
             return code
         fd = zc_create(f.parent, f.temporary)
         if fd == -ENOENT and attempt == 0:
-            # Someone deleted the folder since it was opened.
+            # Another program deleted the folder after it was opened.
             leave_parent(f)
             code = folder_enter(f, True)
             if code < 0:

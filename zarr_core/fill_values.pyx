@@ -1,4 +1,4 @@
-"""Arrays that hold nothing but the fill value."""
+"""Find arrays that hold the fill value only."""
 cimport numpy as cnp
 
 from libc.string cimport memcmp
@@ -11,7 +11,7 @@ cnp.import_array()
 
 
 def is_filled(cnp.ndarray array not None, fill_value):
-    """Say whether every element is the fill value, bit for bit; but any NaN equals any other.
+    """Return True if every element is the fill value, bit for bit; but any NaN equals any other.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def is_filled(cnp.ndarray array not None, fill_value):
 
 
 cdef bint same_numbers(cnp.ndarray array, cnp.ndarray scalar):
-    """Compare by value: NaNs of other bits are the same fill, and padding bytes of long doubles hold anything."""
+    """Compare by value: NaNs of other bits are the same fill value, and padding bytes of long doubles may differ."""
     if array.dtype.kind == "c":
         return is_filled(array.real, scalar.real) and is_filled(array.imag, scalar.imag)
     if np.isnan(scalar):

@@ -1,6 +1,6 @@
 /* Locks among processes on names in a folder: ranges of bytes of the folder's open descriptor. A folder cannot be
    written to, so only shared (read) range locks can be set on it. A lock is therefore announced by a shared lock on the
-   byte of its name, and then one asks whether somebody else has announced a lock that excludes it. */
+   byte of its name, and after that the process checks if another one has announced a lock that excludes it. */
 #ifndef ZARR_CORE_FOLDER_LOCKS_H
 #define ZARR_CORE_FOLDER_LOCKS_H
 
@@ -34,7 +34,7 @@ static int zc_open_locked_folder(const char *path, uint64_t *device, uint64_t *i
     return fd;
 }
 
-/* Whether the path still names that folder: another one by its name has locks of its own. */
+/* Return 1 if the path still names that folder: another folder by its name has locks of its own. */
 static int zc_is_folder(const char *path, uint64_t device, uint64_t inode) {
     struct stat state;
     return stat(path, &state) == 0 && (uint64_t)state.st_dev == device && (uint64_t)state.st_ino == inode;
@@ -71,7 +71,7 @@ static int zc_is_announced(int fd, int64_t start, int64_t length) {
 
 static void zc_close_folder(int fd) { close(fd); }
 
-/* The type of the file system of a path; -1 where it cannot be told. */
+/* The type of the file system of a path; -1 if it is unknown. */
 static int64_t zc_file_system(const char *path) {
     struct statfs state;
     if (statfs(path, &state) < 0)

@@ -1,12 +1,12 @@
 """Locks on names in a folder that keep out other processes, with no file made: see ``docs/design/locks.md``.
 
-A name has two bytes in the space of ranges of the folder's descriptor. Who shares it announces a lock on the first,
-who locks it alone on both: a shared range lock. Then he asks whether somebody else has announced anything in the
-folder. Where that is so, he asks for what excludes his lock: the one who shares for the second byte, the other for the
-first. Of two who announce at the same time at least one sees the other. Who locks all names of a folder, alone or
-shared, has two bytes for that. The system withdraws what a dead process has announced. All locks that a process has in
-a folder belong to one descriptor, so they never exclude each other: the threads of a process are kept apart by its own
-table of locks.
+A name has two bytes in the space of ranges of the folder's descriptor. A shared lock is announced on the first byte, an
+exclusive lock on both, by a shared range lock. After that the process checks if another one has announced anything in
+the folder. If so, it tries to get the byte that excludes its lock: for a shared lock the second, for an exclusive lock
+the first. If two processes announce at the same time, at least one of them sees the other. A lock of all names of a
+folder, exclusive or shared, has two bytes for that. The system withdraws the announcements of a dead process. All locks
+of a process in a folder belong to one descriptor, so they never exclude each other: the process's own table of locks
+keeps its threads apart.
 """
 cimport cython
 from libc.stdint cimport int64_t, uint64_t
@@ -39,7 +39,7 @@ cdef frozenset TRUSTED = frozenset((
 
 
 def trusts_locks(str path not None):
-    """Return whether the folder's file system keeps locks among all processes that reach it.
+    """Return True if the folder's file system keeps locks among all processes that reach it.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ cdef int64_t bytes_of(str name) except -1:
 
 
 cdef int announced_bytes(int64_t count) noexcept:
-    """Return how many bytes of a name are announced by as many locks of this process."""
+    """Return the bytes of a name that this number of locks of this process announces."""
     return 0 if count == 0 else 1 if count < ALONE else 2
 
 
@@ -136,7 +136,7 @@ cdef class Folder:
             zc_close_folder(fd)
 
     cdef int announce(self, object place, bint shared) except -1:
-        """Announce a lock of this process; the system is told of bytes that no other one has announced."""
+        """Announce a lock of this process; the system gets only bytes that no other lock here has announced."""
         cdef int64_t had, start = place, stop = start + (1 if shared else 2)
         cdef int error = 0
         with cython.critical_section(self):
@@ -151,7 +151,7 @@ cdef class Folder:
         return 0
 
     cdef int withdraw(self, object place, bint shared) except -1:
-        """Withdraw a lock of this process; the system is told of bytes that no other one has announced."""
+        """Withdraw a lock of this process; the system releases only bytes that no other lock here has announced."""
         cdef int64_t had, left, start = place, stop = start
         with cython.critical_section(self):
             had = self._counts.pop(place)
@@ -179,13 +179,13 @@ cdef class FolderLock:
     ----------
     folder : Folder
     names : sequence of str, callable or None
-        Other threads of this process must not lock the same names alone at the same time. Who shares many names gives
-        what returns them: they are asked for only where somebody locks another name of the folder. None: all names,
-        alone.
+        Other threads of this process must not lock the same names exclusively at the same time. For many shared names
+        give a function that returns them: it is called only if another process locks another name of the folder. None:
+        all names, exclusively.
     shared : bool, default False
-        Whether others may share the names, so that nobody locks them alone.
+        If True, the lock is shared: it keeps out exclusive locks only.
     path : str, default ""
-        What the lock stands for, for its holder.
+        The name of the lock, for its holder.
     """
 
     cdef readonly Folder folder
@@ -212,13 +212,13 @@ cdef class FolderLock:
         self.close()
 
     cpdef int try_acquire(self) except -1:
-        """Acquire the lock if nobody is in the way.
+        """Acquire the lock if no other process has it.
 
         Returns
         -------
         int
-            ``HELD``; ``BUSY`` where somebody is in the way; ``REPLACED`` where the path of the folder names another
-            one by now, or none: the lock has to be made anew.
+            ``HELD``; ``BUSY`` if another process has it; ``REPLACED`` if the path of the folder now names another
+            folder, or none: then the lock must be made anew.
 
         Raises
         ------
@@ -254,8 +254,8 @@ cdef class FolderLock:
             self._announce()
         if not folder.is_announced(0, ALL + 2):
             return 0  # nobody else has locked anything in the folder
-        # What is announced stays so while those who share a name go on: no others begin. Of two who want it alone,
-        # both withdraw, and each tries again.
+        # Announcements stay while holders of shared locks go on: no others begin. Two processes that want an exclusive
+        # lock both withdraw, and try again.
         for place in (*self._places, ALL):
             if folder.is_announced(place, 1):
                 if folder.is_announced(place + 1, 1):
@@ -267,7 +267,7 @@ cdef class FolderLock:
         cdef Folder folder = self.folder
         cdef int64_t place
         if self._tries:
-            self._tries -= 1  # then the names one by one: somebody may lock others of the folder all the time
+            self._tries -= 1  # then the names one by one: others may lock names of the folder all the time
             self._places = [ALL]
         elif self._names is not None:
             self._places = [bytes_of(<str?>name) for name in self._names()]
@@ -280,13 +280,13 @@ cdef class FolderLock:
         return self._places[0] == ALL and folder.is_announced(0, 2 * SPACE)
 
     cpdef close(self):
-        """Release the lock, or give it up; nothing happens where that was done, or in a forked child."""
+        """Release the lock, or give it up; do nothing if that is done, or in a forked child."""
         self.held = False
         while self._announced > 0:
             self._announced -= 1
             self.folder.withdraw(self._places[self._announced], self.shared)
 
     def release_with(self, dict queues not None, str name not None):
-        """Release the lock and take a name out of the table of this process, in one step that no signal divides."""
+        """Release the lock and remove a name from the table of this process, in one step that no signal interrupts."""
         self.close()
         return queues.pop(name, ())

@@ -39,7 +39,7 @@ cdef class Axis:
 
     @property
     def regular(self):
-        """Say whether all chunks have one length."""
+        """Return True if all chunks have one length."""
         return self.c.edges == NULL
 
     cdef int64_t check(self, object i) except -1:
@@ -95,11 +95,13 @@ cdef class RegularAxis(Axis):
 
 
 cdef class VaryingAxis(Axis):
-    """Chunks of given lengths, whose sum reaches or passes the end of the axis."""
+    """Chunks of given lengths, whose sum reaches or passes the end of the axis; an array of them must be of int64."""
 
     def __cinit__(self, length, edges):
         self.c.length = as_length(length, "axis length")
-        cdef tuple lengths = tuple(edges)
+        if not isinstance(edges, np.ndarray):
+            edges = np.array([as_length(edge, "chunk length") for edge in edges], dtype=np.int64)
+        cdef const int64_t[::1] lengths = edges
         cdef Py_ssize_t i, n = len(lengths)
         cdef int64_t edge
         self.offsets = <int64_t*> malloc((n + 1) * sizeof(int64_t))
@@ -107,7 +109,7 @@ cdef class VaryingAxis(Axis):
             raise MemoryError(f"no memory for the edges of {n} chunks")
         self.offsets[0] = 0
         for i in range(n):
-            edge = as_length(lengths[i], "chunk length")
+            edge = lengths[i]
             if edge < 1:
                 raise ValueError(f"chunk lengths must be at least 1, got {edge} for chunk {i}")
             if edge > INT64_MAX - self.offsets[i]:
@@ -171,7 +173,7 @@ cdef class Grid:
 
     @property
     def regular(self):
-        """Say whether every axis has chunks of one length."""
+        """Return True if every axis has chunks of one length."""
         cdef int i
         for i in range(self.ndim):
             if self.c[i].edges != NULL:

@@ -1,8 +1,8 @@
-"""Shard indexes that are kept, so that reading one inner chunk of a large shard need not read all of its index.
+"""Cache of shard indexes, so that reading one inner chunk of a large shard need not read all of its index.
 
-An index is found by the file's device and inode, and used only where size, times of change and form are the same as
-when it was read. All of this is asked of the descriptor that the chunk is then read from, so that a shard that is
-replaced is never read by another one's index. Nothing waits here: where another thread is looking, it is a miss.
+An index is found by the file's device and inode, and used only if size, times of change and form are the same as when
+it was read. All of this is read from the descriptor of the chunk, so that a shard that is replaced is never read by
+another one's index. Nothing waits here: if another thread is using the cache, it is a miss.
 """
 cimport cython
 from libc.stdint cimport int64_t, uint64_t
@@ -58,7 +58,7 @@ cdef int first_place(const zc_stamp* stamp) noexcept nogil:
 
 
 cdef bint is_settled(const zc_stamp* stamp) noexcept nogil:
-    """Say whether the file is older than a step of the clock: one that changes now gets another time."""
+    """Return True if the file is older than a step of the clock: one that changes now gets another time."""
     cdef int64_t changed = max(stamp.changed_ns, stamp.modified_ns)
     cdef int64_t age = zc_now_ns() - changed
     if stamp.changed_ns <= 0 or stamp.inode == 0:
@@ -74,7 +74,7 @@ cdef bint is_unchanged(const zc_stamp* a, const zc_stamp* b) noexcept nogil:
     return a.nbytes == b.nbytes and a.modified_ns == b.modified_ns and a.changed_ns == b.changed_ns
 
 
-# The readers look whether there is a cache at all; where every check is on, counting in it would need the GIL.
+# The readers check if there is a cache at all; in builds with every check, counting in it would need the GIL.
 @cython.nonecheck(False)
 cdef KeptIndex* find_kept(IndexCache cache, const zc_stamp* stamp, IndexFormat form, int64_t nchunks) noexcept nogil:
     cdef KeptIndex* index
@@ -158,11 +158,11 @@ cdef void keep_index(IndexCache cache, KeptIndex* index) noexcept nogil:
 
 
 cdef class IndexCache:
-    """Shard indexes of files, up to a number of bytes; those last used stay.
+    """Shard indexes of files, up to a number of bytes; the least recently used ones are dropped.
 
-    Kept is the index of a regular file whose last change is older than a step of its file system's clock. It is used
-    for as long as device, inode, size, and the times of modification and of change (which nobody can set) stay the
-    same. A file that is written through a shared memory map after that changes none of these before it is synced.
+    The cache keeps the index of a regular file whose last change is older than a step of its file system's clock. It is
+    used while device, inode, size, and the times of modification and of change (which programs cannot set) stay the
+    same. A later write through a shared memory map changes none of these before it is synchronised.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ cdef class IndexCache:
             let_go(self.places[i])
 
     def clear(self) -> None:
-        """Let all indexes go and count from nothing; nothing happens while another thread is looking."""
+        """Remove all indexes and reset the counters; do nothing while another thread uses the cache."""
         cdef int i
         if not enter(self):
             return
@@ -202,11 +202,11 @@ cdef class IndexCache:
         leave(self)
 
     def after_fork(self) -> None:
-        """For a forked child, where a thread of the parent may have been looking: begin anew."""
+        """Reset the cache in a forked child, where a thread of the parent may have been using it."""
         cdef int i
         if self.lock != NULL:
             for i in range(PLACES):
-                self.places[i] = NULL       # nobody knows what state it was in
+                self.places[i] = NULL       # its state is unknown
             self.held = self.count = 0
             self.lock = NULL
 

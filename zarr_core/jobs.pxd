@@ -9,9 +9,11 @@ cdef class Job:
     cdef object interruption            # what the handler of a signal raised
 
 
-# To be called with the GIL, in the thread that starts the work: whether this thread is to look for signals.
+# To be called with the GIL, in the thread that starts the work: True if this thread looks for signals.
 cdef bint watches(Job job)
 # True if there is more to be done; now and then, where `watch` says so, signals are looked for.
 cdef bint goes_on(Job job, bint watch) noexcept nogil
+# Ends the work of all threads that share the job, after the chunk that each is at.
+cdef void end_early(Job job) noexcept nogil
 # Raises what interrupted the job, or InterruptedError where it was stopped.
 cdef int check_interruption(Job job) except -1

@@ -1,4 +1,4 @@
-"""Work without the GIL that can be ended before its time: by another thread, or by a signal such as Ctrl-C."""
+"""Run work without the GIL that another thread, or a signal such as Ctrl-C, can end early."""
 from libc.stdint cimport int64_t
 
 import threading
@@ -6,6 +6,7 @@ import threading
 
 cdef extern from "atomics.h" nogil:
     int zc_read(int* place)
+    void zc_write(int* place, int value)
 
 
 cdef extern from "clock.h" nogil:
@@ -21,11 +22,15 @@ cdef enum:
 
 
 cdef class Job:
-    """Work that can be ended before its time."""
+    """Work that can be ended early."""
 
     def stop(self) -> None:
-        """Have all threads that share the work leave it after the chunk that they are at; what is not done failed."""
-        self.stopped = 1
+        """Let all threads of the work stop after their present chunk; unfinished slots are failed."""
+        end_early(self)
+
+
+cdef void end_early(Job job) noexcept nogil:
+    zc_write(&job.stopped, 1)
 
 
 cdef bint watches(Job job):
@@ -51,13 +56,13 @@ cdef void look_for_signals(Job job) noexcept:
         PyErr_CheckSignals()
     except BaseException as error:
         job.interruption = error
-        job.stopped = 1
+        end_early(job)
 
 
 cdef int check_interruption(Job job) except -1:
     if job.interruption is not None:
         error, job.interruption = job.interruption, None
         raise error
-    if job.stopped:
+    if zc_read(&job.stopped):
         raise InterruptedError("the job was stopped")
     return 0

@@ -1,6 +1,6 @@
-"""The parts of a chunk that a selection wants: which they are, and how they are decoded without the rest.
+"""Find the parts of a chunk that a selection needs, and decode them without the rest.
 
-A few blocks where they lie together; single bytes out of blocks that are never put in order where they lie scattered.
+If they lie together, a few blocks are decoded; if they are scattered, single bytes of blocks that stay shuffled.
 """
 from libc.stdint cimport INT64_MAX, int64_t
 
@@ -73,7 +73,7 @@ cdef bint some_of(
     Plan plan, Py_ssize_t itemsize, Py_ssize_t slot, bint whole, const Py_ssize_t* strides, int64_t nbytes,
     int64_t* low, int64_t* high,
 ) noexcept nogil:
-    """Say whether so little of a chunk is wanted that the rest is better left alone."""
+    """Return True if so little of a chunk is wanted that the rest is better left alone."""
     if whole or nbytes < PARTIAL_BYTES:
         return False
     if not touched(plan, slot, strides, itemsize, low, high):
@@ -82,7 +82,7 @@ cdef bint some_of(
 
 
 cdef bint few_of(Plan plan, Py_ssize_t itemsize, Py_ssize_t slot, int64_t nbytes) noexcept nogil:
-    """Say whether a selection takes but one item here and there of a chunk."""
+    """Return True if a selection takes only scattered items of a chunk."""
     cdef Piece pieces[MAX_RANK]
     cdef int64_t count = 1, most = nbytes // (SCATTERED * itemsize)
     cdef int axis
@@ -104,7 +104,7 @@ cdef bint picked(
     Plan plan, Py_ssize_t slot, Py_ssize_t itemsize, Context* c, const char* src, int64_t n,
     const Py_ssize_t* strides, int64_t nbytes, char* out, const Py_ssize_t* out_strides,
 ) noexcept nogil:
-    """Reads a few items out of a shuffled blosc frame that is never put in order; False where that is not possible."""
+    """Read a few items of a shuffled blosc frame without unshuffling it; return False if that is impossible."""
     cdef BloscFrame f
     cdef Py_ssize_t steps[MAX_RANK]
     cdef char* planes

@@ -1,4 +1,4 @@
-"""Bytes at the door: where the bytes of a Python object lie."""
+"""Find the memory of the bytes of a Python object."""
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t

@@ -66,7 +66,7 @@ cdef class Plan:
         return result
 
     def whole(self, i):
-        """Say whether slot ``i`` covers all of its chunk that lies in the array, once and in order."""
+        """Return True if slot ``i`` covers all of its chunk that lies in the array, once and in order."""
         return slot_whole(self, self.check(i))
 
     def chunk_shape(self, i):
@@ -115,7 +115,7 @@ cdef class Slot:
 
     @property
     def whole(self):
-        """Say whether the slot covers all of the chunk that lies in the array, once and in order."""
+        """Return True if the slot covers all of the chunk that lies in the array, once and in order."""
         return slot_whole(self.owner(), self.index)
 
     @property

@@ -181,7 +181,7 @@ cdef int finish_product(Plan plan) except -1:
 
 
 cdef bint axis_whole(const AxisC* axis, const AxisSelection* s) noexcept nogil:
-    """Say whether all chunks that a selection touches along an axis are taken whole."""
+    """Return True if all chunks that a selection touches along an axis are taken whole."""
     cdef Piece piece
     cdef int64_t j, stride = 1
     if s.starts == NULL and s.step == 1 and s.ntouched > 2 and not s.reverse:
@@ -231,8 +231,12 @@ cdef bint is_array(object item):
         and hasattr(item, "__len__")
 
 
+cdef object NUMPY_BOOL = np.bool_
+
+
 cdef object as_exact_integer(object item, int d):
-    if item is not None and not PyBool_Check(item):
+    # NumPy before 2.2 only warns of a boolean that is taken for an integer.
+    if item is not None and not PyBool_Check(item) and type(item) is not NUMPY_BOOL:
         try:
             return int(PyNumber_Index(item))
         except TypeError:

@@ -183,7 +183,7 @@ cdef int reorder_points(Plan plan) noexcept nogil:
 
 
 cdef bint points_whole(Plan plan, Py_ssize_t i) noexcept nogil:
-    """Say whether a slot's points are all elements of its chunk in C order."""
+    """Return True if a slot's points are all elements of its chunk in C order."""
     cdef const int64_t* coords = plan.slot_coords + i * plan.ndim
     cdef Py_ssize_t begin = plan.slot_starts[i], end = plan.slot_starts[i + 1], k
     cdef int64_t size = 1, linear, valid

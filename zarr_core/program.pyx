@@ -23,6 +23,7 @@ cnp.import_array()
 
 
 cdef extern from "atomics.h" nogil:
+    void* zc_look(void** place)
     void* zc_swap(void** place, void* value)
     int zc_put(void** place, void* value)
 
@@ -39,7 +40,7 @@ cdef Context* program_take(Program p) noexcept nogil:
     cdef void* c
     cdef int i
     for i in range(POOL):
-        if p.pool[i] != NULL:
+        if zc_look(&p.pool[i]) != NULL:
             c = zc_swap(&p.pool[i], NULL)
             if c != NULL:
                 return <Context*>c

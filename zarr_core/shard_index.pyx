@@ -15,14 +15,14 @@ cdef uint64_t NONE = <uint64_t>-1
 
 
 cdef class IndexFormat:
-    """The place of a shard's index, and whether a checksum follows it.
+    """The place of a shard's index, and True if a checksum follows it.
 
     Parameters
     ----------
     location : str
         "start" or "end" of the shard.
     checksum : bool
-        Whether a CRC-32C follows the entries.
+        If True, a CRC-32C follows the entries.
 
     Raises
     ------

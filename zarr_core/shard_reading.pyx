@@ -1,7 +1,7 @@
 """Many shards of one plan over inner chunks, read by their index without the GIL.
 
-A shard is a file (or a payload) with an index of its inner chunks. Reading takes the index, joins the wanted ranges
-that lie close together, and decodes.
+A shard is a file (or a payload) with an index of its inner chunks. A read takes the index, joins near ranges of needed
+chunks, and decodes them.
 """
 cimport cython
 cimport numpy as cnp
@@ -56,7 +56,7 @@ cdef int check_groups(ShardGroups groups, Plan plan) except -1:
 
 
 cdef int64_t shard_chunks(ShardGroups groups, Py_ssize_t g) noexcept nogil:
-    """Inner chunks per shard, or -1 where the number is absurd."""
+    """Return the inner chunks per shard, or -1 if the number is absurd."""
     cdef int64_t counts[MAX_RANK]
     cdef int64_t n = 1
     cdef int k
@@ -82,22 +82,22 @@ cdef class ShardReadJob(ChunkReader):
     out : numpy.ndarray
         Of ``plan.shape``.
     fill : numpy.ndarray or None
-        0-d: what a chunk that is not stored reads as.
+        0-d: the value of a chunk that is not stored.
     index : IndexFormat
         The form of the shards' index.
     which : array of int, optional
         The groups to read, all by default.
     max_gap_bytes : int
-        Bytes between two wanted chunks that are read along.
+        Bytes between two needed chunks that are read along.
     max_bytes : int
         The largest read made by joining chunks.
     indexes : IndexCache, optional
-        Where indexes of files are looked for, and kept.
+        The cache for the indexes of files.
 
     Raises
     ------
     TypeError, ValueError, IndexError
-        Arguments that do not fit each other. What is wrong with stored data shows in ``failed`` only.
+        If arguments do not fit each other. Faults of stored data are only listed in ``failed``.
     """
 
     cdef readonly ShardGroups groups
@@ -227,7 +227,7 @@ cdef int64_t parts_by_size(Plan plan, Program program, int64_t nshards) noexcept
 
 
 cdef int64_t count_parts(ShardReadJob job) noexcept:
-    """1, unless the job has so few shards that threads would have nothing to share."""
+    """Return 1, unless the job has so few shards that threads would be idle."""
     if job.count >= MANY_SHARDS:
         return 1
     return min(MOST_PARTS, parts_by_size(job.plan, job.program, job.count))
@@ -249,7 +249,7 @@ cdef struct Source:
 
 
 cdef bint list_wanted(ShardReadJob job, Context* c, Py_ssize_t g, Source* s) noexcept nogil:
-    """Makes room for, and lists, the wanted slots of the part and their places in the shard."""
+    """Allocate and list the needed slots of the part and their places in the shard."""
     cdef char* memory
     cdef int64_t first
     s.nwanted = group_size(job.groups, g)
@@ -268,7 +268,7 @@ cdef bint list_wanted(ShardReadJob job, Context* c, Py_ssize_t g, Source* s) noe
 
 
 cdef const char* load_index(ShardReadJob job, Context* c, Source* s, int64_t nchunks, int64_t size) noexcept nogil:
-    """The index of a file: as it was kept, or read, to be kept where that may help the next one."""
+    """Return the index of a file: from the cache, or read and kept if that may help the next read."""
     cdef char* raw
     cdef int64_t at = 0 if job.index.at_start else s.nbytes - size
     cdef bint keep = s.stamped and s.nwanted <= nchunks // FEW_WANTED
@@ -287,7 +287,7 @@ cdef const char* load_index(ShardReadJob job, Context* c, Source* s, int64_t nch
 
 
 cdef const char* find_index(ShardReadJob job, Context* c, Source* s, int64_t nchunks) noexcept nogil:
-    """The shard's index, checked; NULL where there is none to be had."""
+    """Return the checked index of the shard; NULL if there is none."""
     cdef int64_t size = index_nbytes(job.index, nchunks)
     cdef const char* raw
     s.kept = NULL
@@ -300,7 +300,7 @@ cdef const char* find_index(ShardReadJob job, Context* c, Source* s, int64_t nch
 
 
 cdef int64_t look_up(ShardReadJob job, const Source* s, const char* index) noexcept nogil:
-    """Settles the chunks that are not stored or not possible; lists the ranges of the others, by offset."""
+    """Settle chunks that are not stored or impossible; list the ranges of the others, by offset."""
     cdef int64_t k, found = 0, offset = 0, length = 0
     cdef int code
     for k in range(s.nwanted):
@@ -430,7 +430,7 @@ cdef void read_file(
 
 
 cdef int open_files(ShardReadJob job, const char* root, KeyFormat keys) except -1:
-    """Opens the few shards of a job that is shared out in parts: a shard that is replaced meanwhile is read as it was."""
+    """Open the few shards of a job that is divided into parts: a shard that is replaced meanwhile is read as it was."""
     cdef Folder f
     cdef int64_t coords[MAX_RANK]
     cdef int64_t i

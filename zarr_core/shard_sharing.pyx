@@ -1,9 +1,9 @@
-"""One shard encoded by several threads: for jobs of few large shards.
+"""Encode one shard in several threads: for jobs with few large shards.
 
-A shard is divided into parts of neighbours in its order. A thread takes the next part and encodes it into memory of
-its own; then it waits until the parts before have their places, for only then is its own place known. So the shard is
-byte for byte the one that a single thread makes. Parts are taken in order, and the first of those without a place
-waits for nobody, so the waiting ends. Every part is taken in any case, with nothing done where the job was stopped.
+A shard is divided into parts of neighbours in its order. A thread takes the next part and encodes it into memory of its
+own; then it waits until the parts before have their places, because its own place depends on them. So the shard has the
+same bytes as that of a single thread. Parts are taken in order, and the first part without a place does not wait, so
+the waits end. Every part is taken in any case; if the job was stopped, nothing is done in it.
 """
 from libc.errno cimport ENOMEM
 from libc.stdint cimport INT64_MAX, int64_t
@@ -22,7 +22,7 @@ from zarr_core.files cimport (
     zc_close,
     zc_write_at,
 )
-from zarr_core.jobs cimport goes_on
+from zarr_core.jobs cimport end_early, goes_on
 from zarr_core.keys cimport KeyFormat
 from zarr_core.plan cimport MAX_RANK
 from zarr_core.shard_groups cimport group_coords
@@ -68,7 +68,7 @@ cdef void free_shared(SharedShard* shared, int64_t count) noexcept:
 
 
 cdef bint enter_shard(ShardWriter job, SharedShard* s, int64_t position) noexcept nogil:
-    """Lays the shard out for the first who comes; whether there is anything to do."""
+    """Lay out the shard in the first thread that comes; return True if there is work to do."""
     cdef bint sound
     zc_gate_enter(&s.gate)
     if not s.laid:
@@ -208,7 +208,7 @@ cdef void conclude(ShardWriter job, SharedShard* s, Folder* f, int64_t position)
         s.fd = -1
     if code < 0 and f != NULL:
         job.codes[position] = -code
-        job.stopped = 1     # a full disk, a folder that is gone: more of the same would fail, too
+        end_early(job)      # a full disk, a folder that is gone: more of the same would fail, too
     s.outcome = FAILED if s.broken else MISSING if empty else DONE
     job.status[position] = FAILED if s.broken else DONE
     free(s.memory.data)

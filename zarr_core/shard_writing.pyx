@@ -20,7 +20,7 @@ from zarr_core.files cimport (
     folder_select,
     zc_write_at,
 )
-from zarr_core.jobs cimport check_interruption, goes_on, watches
+from zarr_core.jobs cimport check_interruption, end_early, goes_on, watches
 from zarr_core.keys cimport KeyFormat
 from zarr_core.plan cimport MAX_RANK, Plan
 from zarr_core.program cimport Program, program_give, program_take
@@ -49,7 +49,7 @@ cdef class ShardWriteJob(ShardWriter):
     plan : Plan
         On the grid of inner chunks.
     groups : ShardGroups
-        The plan's slots by shard. A group comes out in ``failed`` unless it has every inner chunk of its shard that
+        The plan's slots by shard. A group is listed in ``failed`` unless it has every inner chunk of its shard that
         lies inside the array, each whole.
     program : Program
         How inner chunks are stored.
@@ -58,7 +58,7 @@ cdef class ShardWriteJob(ShardWriter):
     fill : numpy.ndarray
         0-d, of ``value``'s dtype.
     skip_filled : bool
-        Do not store inner chunks that hold nothing but ``fill``, nor shards without chunks.
+        Do not store inner chunks that hold ``fill`` only, nor shards without chunks.
     index : IndexFormat
         The form of the shards' index.
     write_order : str
@@ -69,7 +69,7 @@ cdef class ShardWriteJob(ShardWriter):
     Raises
     ------
     TypeError, ValueError, IndexError
-        Arguments that do not fit each other.
+        If arguments do not fit each other.
     """
 
     cdef readonly int64_t parts     # how many parts each shard may be encoded in, by different threads
@@ -97,12 +97,12 @@ cdef class ShardWriteJob(ShardWriter):
         return [(slot_at(self.which, i), self.codes[i]) for i in range(self.count) if self.codes[i]]
 
     def share(self, parts: int | None = None) -> None:
-        """Let several threads work on each shard, for which fewer shards than threads are a reason; before the work.
+        """Let several threads work on each shard, if there are fewer shards than threads; call this before the work.
 
         Parameters
         ----------
         parts : int, optional
-            How many parts each shard is encoded in; by default as many as its size is worth, ``parts``.
+            Number of parts in which each shard is encoded; by default the number that its size is worth, ``parts``.
         """
         cdef int64_t chosen = self.parts if parts is None else parts
         if chosen < 1:
@@ -119,7 +119,7 @@ cdef class ShardWriteJob(ShardWriter):
         Parameters
         ----------
         first, count : int
-            Which positions of the job's groups.
+            The positions of the job's groups.
         """
         cdef int64_t start = first, n = count
         cdef bint watch = watches(self)
@@ -135,12 +135,12 @@ cdef class ShardWriteJob(ShardWriter):
         Parameters
         ----------
         first, count : int
-            Which positions of the job's groups.
+            The positions of the job's groups.
 
         Returns
         -------
         list of bytes, None or Ellipsis
-            None: no chunk to store. Ellipsis: failed, so nothing is known of it.
+            None: no chunk to store. Ellipsis: failed.
         """
         cdef int64_t start = first, n = count, i
         cdef Context* c
@@ -163,8 +163,8 @@ cdef class ShardWriteJob(ShardWriter):
     def to_files(self, root: str, KeyFormat keys not None, fsync: bool = False) -> None:
         """Write shards to files under a folder. Several threads may share the work by calling this together.
 
-        Each file is written beside its place and renamed into it; the file of a shard without chunks is deleted. When
-        a file call fails, all threads leave the job after the chunk that they are at; what is not done failed.
+        Each file is written beside its place and renamed; the file of a shard without chunks is deleted. If a file call
+        fails, all threads stop after their present chunk; unfinished groups are failed.
 
         Parameters
         ----------
@@ -338,7 +338,7 @@ cdef int write_file(
         error = folder_delete(f)
     if error < 0:
         job.codes[position] = -error
-        job.stopped = 1     # a full disk, a folder that is gone: more of the same would fail, too
+        end_early(job)      # a full disk, a folder that is gone: more of the same would fail, too
         return FAILED
     return FAILED if outcome == FAILED else DONE
 
@@ -372,7 +372,7 @@ cdef int write_files(ShardWriteJob job, const char* root, KeyFormat keys, bint d
     else:
         write_each(job, c, &f, keys, watch)
     program_give(job.program, c)
-    if job.stopped:
+    if not goes_on(job, False):
         fail_all(job.status, job.count)
     return folder_close(&f)
 

@@ -1,4 +1,4 @@
-"""The chunks that many selections of one array touch, each read and decoded once, in one loop without the GIL."""
+"""Read the chunks that many selections of one array touch, each once, in one loop without the GIL."""
 cimport numpy as cnp
 from cpython.ref cimport PyObject
 from libc.errno cimport ENOENT
@@ -46,16 +46,16 @@ cdef class SharedReadJob(Job):
     Parameters
     ----------
     readers : sequence of ReadJob
-        One for each plan: where its elements go. All have the same program and plans on the same grid.
+        One for each plan, with its output. All have the same program and plans on the same grid.
     owners, slots : array of int
-        Which slot of which reader wants a chunk, chunk after chunk.
+        The slots of the readers that need a chunk, chunk after chunk.
     starts : array of int
-        Where in these each chunk begins; one entry more than there are chunks.
+        The begin of each chunk in these; one entry more than there are chunks.
 
     Raises
     ------
     TypeError, ValueError, IndexError
-        Arguments that do not fit each other. What is wrong with stored data shows in ``failed`` only.
+        If arguments do not fit each other. Faults of stored data are only listed in ``failed``.
 
     Examples
     --------
@@ -213,7 +213,7 @@ cdef int nothing(SharedReadJob job, int64_t chunk) noexcept nogil:
 
 
 cdef int from_memory(SharedReadJob job, Context* c, int64_t chunk, const char* data, int64_t n) noexcept nogil:
-    """Decodes once and puts the parts in their places; a chunk that is wanted once may be decoded in part."""
+    """Decode once and put the parts in their places; a chunk that is needed once may be decoded in part."""
     cdef int64_t entry = job.starts[chunk]
     cdef const char* decoded = NULL
     if job.starts[chunk + 1] == entry + 1:

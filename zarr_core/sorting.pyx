@@ -106,7 +106,7 @@ cdef bint rows_in_order(const int64_t* rows, Py_ssize_t n, int ncols) noexcept n
 
 
 cdef bint column_spans(const int64_t* rows, Py_ssize_t n, int ncols, int64_t* low, int64_t* span) noexcept nogil:
-    """Smallest value and width of each column; whether the box they span has fewer than 2**62 cells."""
+    """Return the smallest value and the width of each column, and True if their box has fewer than 2**62 cells."""
     cdef Py_ssize_t i
     cdef int c
     cdef int64_t high, size = 1

@@ -274,7 +274,7 @@ cdef Py_ssize_t text_of(object item, int64_t i, const char** data) except -1:
 
 
 cdef object pack_text_objects(list items):
-    """From a list of our own, so that nobody changes an item between measuring and writing."""
+    """Pack a copy of the list, so that no other thread changes an item between measuring and writing."""
     cdef int64_t i, count = len(items), body = 0
     cdef Py_ssize_t size
     cdef const char* data = NULL

@@ -1,4 +1,4 @@
-"""What a workload is, how it is registered, and how it is timed."""
+"""Define, register and time workloads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 Run = Callable[[], Any]
 Prepared = tuple[Run, int, str]
-"""What to time, how many units one run holds, and the unit."""
+"""The function to time, the number of units in one run, and the unit."""
 Prepare = Callable[[Any, Path], Prepared]
 
 PEERS = ("ours", "z34", "fused", "zarrs", "z2", "ts", "h5py", "limit")

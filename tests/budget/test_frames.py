@@ -194,6 +194,22 @@ def test_appending_rows(kind: str, limit: int, tmp_path: Any) -> None:
     assert count_frames(lambda: array.append(rows)) <= limit
 
 
+@pytest.mark.parametrize(("kind", "limit"), [("memory", 102), ("local", 110)])
+def test_changing_an_attribute(kind: str, limit: int, tmp_path: Any) -> None:
+    group = zarr.open_group(MemoryStore() if kind == "memory" else LocalStore(tmp_path), mode="w")
+    array = group.create_array("x", shape=(40, 40), chunks=(10, 10), dtype="f4")
+    array.attrs["a"] = 1
+    assert count_frames(lambda: array.attrs.__setitem__("a", 2)) <= limit
+
+
+@pytest.mark.parametrize(("kind", "limit"), [("memory", 126), ("local", 135)])
+def test_growing_where_no_chunk_is_stored(kind: str, limit: int, tmp_path: Any) -> None:
+    group = zarr.open_group(MemoryStore() if kind == "memory" else LocalStore(tmp_path), mode="w")
+    array = group.create_array("x", shape=(40, 40), chunks=(10, 10), dtype="f4")
+    array.resize((50, 40))
+    assert count_frames(lambda: array.resize((60, 40))) <= limit
+
+
 def test_one_member_costs_few_frames(tmp_path: Any) -> None:
     group = zarr.open_group(LocalStore(tmp_path), mode="w")
     for number in range(20):

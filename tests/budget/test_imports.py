@@ -24,8 +24,8 @@ HEAVY = (
 )
 # Of our own: what arrays of numbers in a folder do not need.
 UNUSED = (
-    "zarr.settings zarr.typed_dicts zarr.api.asynchronous zarr.api.saving zarr.arrays.interop.arrow "
-    "zarr.arrays.methods.indexers zarr.arrays.views.view zarr.arrays.io.read_many zarr.arrays.change.operations "
+    "zarr.settings zarr.typed_dicts zarr.api.asynchronous zarr.api.saving zarr.arrays.interop "
+    "zarr.arrays.methods.indexers zarr.arrays.views.view zarr.arrays.io.read_many zarr.arrays.change "
     "zarr.arrays.create.unsaved zarr.buffer.gpu zarr.codecs.sharding zarr.dtype.types.nullable "
     "zarr.dtype.types.small zarr.dtype.types.structured zarr.dtype.types.text zarr.dtype.types.times "
     "zarr.chunks.grid zarr.chunks.rectilinear zarr.groups.group zarr.metadata.group zarr.runners.asynchronous "
@@ -116,3 +116,12 @@ assert "zarr.dtype.types.text" in sys.modules
 assert before == numbers() + documents()
 """
     loaded(tmp_path, script)
+
+
+@pytest.mark.skipif(zarr_core.IMPLEMENTATION != "compiled", reason="the twin in Python is not made to be loaded fast")
+def test_a_first_create_loads_no_codec_that_it_does_not_use(tmp_path: Path) -> None:
+    statement = "zarr.create_array(place, shape=(4, 4), chunks=(2, 2), dtype='f4')[:] = 1"
+    found = loaded(tmp_path, statement)
+    unused = ["sharding", "vlen_utf8", "extensions.optional", "extensions.bits", "blosc", "gzip", "transpose"]
+    assert sorted(found & {f"zarr.codecs.{name}" for name in unused}) == []
+    assert sorted(found & {"zarr.chunks.rectilinear", "zarr.dtype.types.nullable", "typing_extensions"}) == []

@@ -134,7 +134,7 @@ REASONS = [
     Reason("names of metadata documents are no names of nodes", r"zarr\.json|\.zarray", "", "The node name"),
     Reason("a group does not delete itself", "delitem", "value", "cannot delete itself"),
     Reason("a node does not lie below an array", "create_hierarchy", "value", "ContainsArrayError"),
-    Reason("a node below a damaged document is not made", "'broken'", "value", "Metadata(Validation|Syntax)Error"),
+    Reason("a node below a damaged document is not made", "'broken'", "value", "MetadataValidationError|JSONDecodeError"),
     Reason("a damaged document is an error of the library", "'broken'", "JSONDecodeError", "MetadataValidationError"),
     Reason("no length is above 2**63 - 1", r"2\*\*70", "value", "too large"),
     Reason(
@@ -143,6 +143,9 @@ REASONS = [
     Reason(
         "what is no array of items has no name in the formats", r"'i4', \(2,\)", "value|TypeError", "No Zarr data type"
     ),
+    Reason("the axes of a data type of small arrays are axes of the array, as in 2.18", r"'i4', \(2,\)"),
+    Reason("mode x is mode w-, as in 2.18", "mode='x'", "Invalid mode: x", "with mode 'w-'"),
+    Reason("the compressor of format 3 is the codec of numcodecs, as in 2.18", r"\.compressor\b", "format 3", "value"),
     Reason("settings have a type and a range", r"config\.set", "", "BadSettingError"),
     Reason(
         "attributes are a mapping with names that are text",

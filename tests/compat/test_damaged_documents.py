@@ -181,6 +181,7 @@ def test_the_errors_say_where_and_can_be_pickled() -> None:
     with pytest.raises(JSONDecodeError) as found:
         zarr.open_group(store_of({"zarr.json": b'{"a": }'}), mode="r")
     assert (found.value.pos, found.value.lineno, found.value.doc) == (6, 1, '{"a": }')
+    assert type(found.value).__name__ == "JSONDecodeError"  # spatialdata prints and matches the name
 
 
 @pytest.mark.parametrize("mode", ["r", "r+", "a"])

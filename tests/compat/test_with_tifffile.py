@@ -73,8 +73,18 @@ def test_reads_a_sequence_of_files(tmp_path: Path) -> None:
 def test_selects_while_reading(tiled: Path) -> None:
     selection = (slice(0, 2), slice(10, 40), slice(None))
     np.testing.assert_array_equal(tifffile.imread(tiled, selection=selection), IMAGE[selection])
+    out = np.zeros((2, 30, 90), dtype="uint16")
+    tifffile.imread(tiled, selection=selection, out=out)
+    np.testing.assert_array_equal(out, IMAGE[selection])
 
 
+def test_the_older_name_of_regular_chunks() -> None:
+    from zarr.core.chunk_grids import RegularChunkGrid
+
+    assert RegularChunkGrid is zarr.core.metadata.v3.RegularChunkGridMetadata
+
+
+@pytest.mark.skipif(not hasattr(tifffile.zarr, "register_codec"), reason="this tifffile has no codec")
 def test_its_codec_stores_chunks_as_tiff() -> None:
     tifffile.zarr.register_codec()
     array = zarr.create_array({}, data=IMAGE, chunks=(1, 50, 90), serializer=tifffile.zarr.Tiff(), compressors=None)

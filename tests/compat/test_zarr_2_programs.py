@@ -6,6 +6,7 @@ The names of zarr-python 2.18.7 are listed in ``tests/data/surfaces``.
 from __future__ import annotations
 
 import json
+from collections import UserDict
 from pathlib import Path
 from typing import Any
 
@@ -322,3 +323,313 @@ def test_what_a_store_contains_of_either_format(zarr_format: Any) -> None:
     zarr.group(store=store, zarr_format=zarr_format).zeros("a", shape=4)
     assert [contains_array(store, "a"), contains_group(store, "a"), contains_array(store, "b")] == [True, False, False]
     assert [contains_array(store), contains_group(store)] == [False, True]
+
+
+def test_what_is_not_there_is_not_removed() -> None:
+    root = zarr.group(zarr.MemoryStore())
+    root.create_group("a")
+    del root["a"]
+    with pytest.raises(KeyError):
+        del root["a"]
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_absolute_names(zarr_format: Any) -> None:
+    root = zarr.group(zarr.KVStore({}), zarr_format=zarr_format)
+    below = root.create_group("a/b")
+    assert below.create_group("/c/d").path == "c/d"
+    assert below.require_group("/c/e").path == "c/e"
+    assert below.create_dataset("/c/x", shape=3).path == below["/c/x"].path == "c/x"
+    assert "/c/x" in below
+    assert "/a/b/c" not in below
+    with pytest.raises(ValueError, match="array"):
+        root.require_group("c/x")
+    del below["/c/x"]
+    assert sorted(root["c"]) == ["d", "e"]
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize(
+    ("words", "codec", "level"),
+    [
+        ({"compression": "gzip", "compression_opts": 9}, "gzip", 9),
+        ({"compression": "zlib", "compression_opts": (7,)}, "zlib", 7),
+        ({"compression": "zlib", "compression_opts": {"level": 2}}, "zlib", 2),
+        ({"compression": numcodecs.BZ2(3)}, "bz2", 3),
+        ({"compressor": "zlib"}, "zlib", 1),
+        ({"compression": None}, None, None),
+        ({"compression": "none"}, None, None),
+        ({"compressor": []}, None, None),
+    ],
+)
+def test_words_of_h5py(zarr_format: Any, words: dict[str, Any], codec: Any, level: Any) -> None:
+    root = zarr.group(zarr_format=zarr_format)
+    array = root.create_dataset("x", shape=10, dtype="i4", fillvalue=3, maxshape=None, **words)
+    assert array.fill_value == 3
+    found = [c.to_dict() if hasattr(c, "to_dict") else c.get_config() for c in array.compressors]
+    names = [c.get("id", c.get("name", "")).removeprefix("numcodecs.") for c in found]
+    told = {name: c.get("configuration", c)["level"] for name, c in zip(names, found, strict=True)}
+    assert told == ({} if codec is None else {codec: level})
+    array[:] = np.arange(10)
+    assert array[:].tolist() == list(range(10))
+
+
+def test_words_of_h5py_without_effect_and_unknown_ones() -> None:
+    for make in (zarr.group(zarr_format=2).create_dataset, lambda name, **words: zarr.create(**words)):
+        for word in ("shuffle", "fletcher32"):
+            with pytest.warns(UserWarning, match=f"ignoring keyword argument '{word}'"):
+                make(word, shape=3, **{word: True})
+        with pytest.warns(UserWarning, match="compression has no effect beside compressor"):
+            assert make("x", shape=3, compressor=numcodecs.Zlib(1), compression="bz2").compressors[0].codec_id == "zlib"
+        with pytest.raises(TypeError, match="external"):
+            make("y", shape=3, external=[])
+        with pytest.raises(ValueError, match="nonsense"):
+            make("y", shape=3, compression="nonsense")
+
+
+def test_codecs_by_position_are_those_of_numcodecs() -> None:
+    assert zarr.codecs.Zlib(1) == numcodecs.Zlib(1)
+    assert type(zarr.codecs.Zlib(level=1)).__module__.startswith("zarr.")
+
+
+def test_attributes_of_a_store() -> None:
+    values: dict[str, Any] = {}
+    attrs = zarr.attrs.Attributes(values, key=".zattrs")
+    attrs["a"] = 1
+    attrs.update(b=[2])
+    del attrs["a"]
+    assert json.loads(values[".zattrs"]) == attrs.asdict() == {"b": [2]}
+    assert (attrs.key, attrs._ipython_key_completions_(), attrs.cache) == (".zattrs", ["b"], True)
+    values[".zattrs"] = b'{"c": 3}'
+    assert dict(attrs) == {"b": [2]}
+    attrs.refresh()
+    assert dict(attrs) == dict(zarr.attrs.Attributes(store=values, key=".zattrs", cache=False)) == {"c": 3}
+    with pytest.raises(PermissionError):
+        zarr.attrs.Attributes(values, read_only=True)["a"] = 1
+
+
+@pytest.mark.parametrize("dtype", ["S5", "U3", "i4", "M8[s]", [("a", "S3"), ("b", "i4")]])
+@pytest.mark.parametrize("shape", [(), (2,), (9, 1, 12)])
+def test_copies_keep_fill_values_of_every_kind(dtype: Any, shape: tuple[int, ...]) -> None:
+    root = zarr.group({})
+    source = root.create_array("a", shape=shape, dtype=dtype)
+    for like in (None, np.ones((), dtype)[()]):
+        if like is not None:
+            source = root.create_array("a", shape=shape, dtype=dtype, fill_value=like, overwrite=True)
+        zarr.copy(source, root, name="b", if_exists="replace")
+        copied = root["b"]
+        assert copied.dtype == source.dtype
+        assert np.asarray(copied[...]).tobytes() == np.asarray(source[...]).tobytes()  # bytes: NaT equals nothing
+        assert np.asarray(copied.fill_value).tobytes() == np.asarray(source.fill_value).tobytes()
+
+
+def test_empty_records_and_arrays_by_their_store() -> None:
+    store = zarr.MemoryStore()
+    zarr.create(3, dtype=[("a", "S3"), ("b", "i4")], fill_value=b"", store=store, path="x")
+    array = zarr.Array(store=store, path="x")
+    assert array[:].tolist() == [(b"", 0)] * 3
+    assert (array._chunk_key((0,)), array._key_prefix, array._version, array._cache_metadata) == ("x/0", "x/", 2, True)
+
+
+def codecs_of(array: Any) -> list[str]:
+    return [type(codec).__name__ for codec in array.metadata.codecs]
+
+
+def test_filters_that_work_on_bytes() -> None:
+    root = zarr.group()
+    for array in (
+        root.zeros("a", shape=10, dtype="i8", filters=[numcodecs.Delta("i8"), numcodecs.Adler32()]),
+        root.create_dataset("b", shape=10, dtype="i8", filters=[numcodecs.Delta("i8"), numcodecs.Adler32()]),
+    ):
+        assert codecs_of(array) == ["Delta", "BytesCodec", "Adler32", "ZstdCodec"]
+        array[:] = np.arange(10)
+        assert array[:].tolist() == list(range(10))
+
+
+@pytest.mark.parametrize(
+    ("codecs", "expected"),
+    [
+        ([zarr.codecs.ZstdCodec(level=3)], numcodecs.Zstd(3)),
+        ([zarr.codecs.GzipCodec(level=2)], numcodecs.GZip(2)),
+        ([zarr.codecs.BloscCodec(cname="lz4", shuffle="bitshuffle")], numcodecs.Blosc("lz4", 5, 2)),
+        ([zarr.codecs.numcodecs.BZ2(level=4)], numcodecs.BZ2(4)),
+        (None, None),
+    ],
+)
+def test_the_compressor_of_format_3(codecs: Any, expected: Any) -> None:
+    array = zarr.create_array({}, shape=4, dtype="i4", compressors=codecs)
+    with pytest.warns(zarr.errors.ZarrDeprecationWarning):
+        assert array.compressor == expected
+
+
+def test_several_compressors_of_format_3_are_none() -> None:
+    array = zarr.create_array({}, shape=4, dtype="i4", compressors=[zarr.codecs.ZstdCodec(), zarr.codecs.Crc32cCodec()])
+    with pytest.warns(zarr.errors.ZarrUserWarning, match="no codec of numcodecs"):
+        assert array.compressor is None
+
+
+@pytest.mark.parametrize("shards", [None, (6,)])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize(("dtype", "other"), [("<f4", "i8"), (">i2", "f4"), ("M8[s]", "M8[ms]"), ("?", "u1")])
+def test_elements_are_converted_as_they_are_read(dtype: str, other: str, zarr_format: Any, shards: Any) -> None:
+    if zarr_format == 2 and shards:
+        return
+    data = np.arange(12).astype(dtype)
+    array = zarr.create_array({}, data=data, chunks=2, shards=shards, zarr_format=zarr_format)
+    view = array.astype(other)
+    assert (view.is_view, view.read_only, view.dtype) == (True, True, np.dtype(other))
+    np.testing.assert_array_equal(view[:], data.astype(other))
+    np.testing.assert_array_equal(view[3:9:2], data[3:9:2].astype(other))
+    with pytest.raises(zarr.errors.ReadOnlyError):
+        view[0] = 0
+    np.testing.assert_array_equal(array.astype(other, copy=True), data.astype(other))
+    with zarr.config.set({"array.array_namespace": True}):
+        assert isinstance(array.astype(other), np.ndarray)
+
+
+def test_what_no_view_can_do() -> None:
+    array = zarr.array([1, 2, 3])
+    for change in (lambda: array.view().resize(5), lambda: array.view().append([4])):
+        with pytest.raises(PermissionError, match="not permitted for views"):
+            change()
+    with pytest.raises(TypeError, match="no fixed size"):
+        zarr.array(["a", "b"], dtype=str).astype("S1")
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_view_without_filters(zarr_format: Any) -> None:
+    words: Any = [numcodecs.Delta("i4")]
+    array = zarr.group(zarr_format=zarr_format).zeros("a", shape=6, chunks=2, dtype="i4", filters=words)
+    array[:] = [1, 3, 6, 10, 15, 21]
+    view = array.view(filters=[])
+    assert view[:].tolist() == [1, 2, 6, 4, 15, 6]
+    view[0] = 5
+    assert array[:].tolist() == [5, 7, 6, 10, 15, 21]
+    labels = zarr.array(np.array(["x", "y"]), filters=[numcodecs.Categorize(["x", "y"], "<U1", "u1")])
+    assert labels.view(dtype="u1", filters=[])[:].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["a.zarr", "a.zip"])
+def test_saving_replaces_what_is_there(name: str, tmp_path: Path) -> None:
+    zarr.save(tmp_path / name, np.arange(3))
+    zarr.save(tmp_path / name, np.arange(4.0))
+    np.testing.assert_array_equal(zarr.load(tmp_path / name), np.arange(4.0))
+    zarr.save(tmp_path / name, a=np.arange(2), zarr_version=2)
+    zarr.save(tmp_path / name, np.arange(5), zarr_version=2)
+    assert zarr.load(tmp_path / name).tolist() == [0, 1, 2, 3, 4]
+    assert zarr.open(tmp_path / name, mode="r").metadata.zarr_format == 2
+
+
+def test_arrays_of_a_group_are_read_when_they_are_asked_for() -> None:
+    store = zarr.MemoryStore()
+    zarr.save(store, a=np.arange(3), b=np.arange(4))
+    found = zarr.load(store)
+    assert (sorted(found), len(found), "a" in found, "c" in found) == (["a", "b"], 2, True, False)
+    assert repr(found) == "<LazyLoader: a, b>"
+    zarr.open_array(store, path="a")[:] = 7
+    assert found["a"].tolist() == [7, 7, 7]
+    assert found["a"] is found["a"]
+    with pytest.raises(KeyError):
+        found["c"]
+
+
+def test_trees_of_h5py(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("foo/bar/baz", data=np.arange(3, dtype="i4"))
+        assert str(zarr.tree(file)) == "/\n└── foo\n    └── bar\n        └── baz (3,) int32\n"
+        assert str(zarr.tree(file["foo"], level=0)) == "/foo\n└── bar\n"
+
+
+def test_copies_to_h5py_keep_chunks_and_codecs(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file, h5py.File(tmp_path / "b.h5", "w") as other:
+        file.create_dataset("x", data=np.arange(10), chunks=(5,), compression="gzip", shuffle=True, fillvalue=3)
+        lines: list[str] = []
+        assert zarr.copy(file["x"], other, log=lines.append) == (1, 0, 80)
+        made = other["x"]
+        assert (made.chunks, made.compression, made.shuffle, made.fillvalue) == ((5,), "gzip", True, 3)
+        assert lines[-1] == "all done: 1 copied, 0 skipped, 80 bytes copied"
+        zarr.copy(zarr.array(np.arange(6), chunks=2), other, name="y")
+        assert (other["y"].chunks, other["y"][:].tolist()) == ((2,), list(range(6)))
+        with pytest.raises(ValueError, match="must be of Zarr"):
+            zarr.copy(file["x"], other, if_exists="skip_initialized")
+        with pytest.raises(ValueError, match="is a group"):
+            zarr.copy(file["x"], other["x"])
+
+
+def test_keys_are_copied_as_bytes() -> None:
+    dest: dict[str, Any] = {}
+    zarr.copy_store({"foo": b"xxx", "bar/baz": b"yyy"}, dest)
+    assert dest == {"foo": b"xxx", "bar/baz": b"yyy"}
+
+
+def test_modes_of_zarr_2(tmp_path: Path) -> None:
+    zarr.open_group(tmp_path / "a", mode="x").create_array("b", data=np.arange(3))
+    with pytest.raises(FileExistsError):
+        zarr.open_group(tmp_path / "a", mode="x")
+    root = zarr.open(tmp_path / "a", mode="w+")  # emptied nothing, other than its name says
+    root.attrs["a"] = 1
+    assert root["b"][:].tolist() == [0, 1, 2]
+    with pytest.raises(FileNotFoundError):
+        zarr.open(tmp_path / "nothing", mode="w+")
+
+
+def test_the_store_of_an_array_over_any_mapping_is_a_mapping() -> None:
+    values: UserDict[str, bytes] = UserDict()
+    array = zarr.array(np.arange(10), chunks=5, store=values, zarr_format=2)
+    assert set(array.store) == set(array.store.keys()) == set(values) == {".zarray", ".zattrs", "0", "1"}
+    assert all(type(value) is bytes for value in array.store.values())
+    assert dict(array.store.items()) == dict(values)
+    array.store["9"] = b"more"
+    assert values["9"] == b"more"
+    assert len(array.store) == len(values) == 5
+    del array.store["9"]
+    assert "9" not in values
+    assert "9" not in array.store
+
+
+@pytest.mark.parametrize("dtype", ["(2, 2)f4", ("f4", (2, 2)), np.dtype(("f4", (2, 2)))])
+@pytest.mark.parametrize(("chunks", "whole"), [(2, (2, 2, 2)), ((2,), (2, 2, 2)), ((2, 1, 2), (2, 1, 2))])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_data_types_with_axes_of_their_own(dtype: Any, chunks: Any, whole: Any, zarr_format: Any) -> None:
+    data = np.arange(12, dtype="f4").reshape(3, 2, 2)
+    array = zarr.create(3, chunks=chunks, dtype=dtype, zarr_format=zarr_format)
+    array[:] = data
+    assert (array.shape, array.chunks) == ((3, 2, 2), whole)
+    np.testing.assert_array_equal(array[:], data)
+
+
+def test_codecs_of_zarr_in_format_2() -> None:
+    array = zarr.create(
+        6, dtype="i4", zarr_format=2, compressor=zarr.codecs.Blosc(cname="zstd"),
+        filters=[zarr.codecs.Delta(dtype="i4")],
+    )
+    assert array.compressors == (numcodecs.Blosc("zstd"),)
+    assert array.filters == (numcodecs.Delta("i4"),)
+    array[:] = np.arange(6)
+    assert array[:].tolist() == list(range(6))
+
+
+def test_groups_by_names_and_moves_of_zarr_2() -> None:
+    class Name:
+        def __str__(self) -> str:
+            return "foo/bar"
+
+    root = zarr.group()
+    assert root.create_group(Name()).path == "foo/bar"
+    assert root.create("x", shape=3).dtype == np.dtype("f8")
+    with pytest.raises(ValueError, match="nothing"):
+        root.move("nothing", "y")
+    for start, end in ((-1, 0), (0, -1), (0.5, 1)):
+        with pytest.raises(ValueError, match="from 0"):
+            root["x"].islice(start, end)
+    assert root["x"]._store is root.store
+
+
+def test_keys_of_attributes_that_are_no_text() -> None:
+    attrs = zarr.attrs.Attributes({}, key=".zattrs")
+    for change in (lambda: attrs.__setitem__(1, "a"), lambda: attrs.put({1: "a"}), lambda: attrs.update({1: "a"})):
+        with pytest.warns(DeprecationWarning, match="only attribute keys of type 'string'"):
+            change()
+    assert attrs.asdict() == {"1": "a"}

@@ -536,7 +536,7 @@ def test_pickled_objects_are_read_only_when_asked_for(monkeypatch: pytest.Monkey
 
 
 def test_an_object_codec_is_for_objects() -> None:
-    with pytest.warns(RuntimeWarning, match="object_codec is for dtype=object"):
+    with pytest.warns(UserWarning, match="object_codec is for dtype=object"):
         array = zarr.create(shape=(4,), dtype="i4", object_codec=numcodecs.JSON(), store=zarr.MemoryStore())
     assert array.dtype == np.dtype("i4")
     assert not array.filters

@@ -78,3 +78,43 @@ def test_what_is_missing_or_damaged(kind: str, tmp_path: Path) -> None:
     store.delete_sync("c/1/1")
     with pytest.raises(zarr.errors.ChunkNotFoundError, match="c/1/1"):
         array.read_many(windows)
+
+
+@pytest.mark.parametrize("kind", ["local", "memory", "plain"])
+def test_one_selection_is_read_as_many_are(kind: str, tmp_path: Path) -> None:
+    """One alone goes another way, which reads less of the index; a second one of the same chunks does not."""
+    rng = np.random.default_rng(4)
+    store = make_store(kind, tmp_path)
+    store = without_bulk(store) if kind == "plain" else store
+    array = zarr.create_array(store, shape=SHAPE, chunks=CHUNKS, shards=SHARDS, dtype="i4", fill_value=7)
+    expected = np.full(SHAPE, 7, "i4")
+    expected[5:60, 9:33] = array[5:60, 9:33] = rng.integers(0, 1000, (55, 24))
+    for _ in range(40):
+        window = random_window(rng)
+        (alone,) = array.read_many([window])
+        first, second = array.read_many([window, window])
+        wanted = expected[np.ix_(*(np.atleast_1d(np.arange(n)[w]) for n, w in zip(SHAPE, window, strict=True)))]
+        for found in (alone, first, second):
+            np.testing.assert_array_equal(found, wanted.reshape(found.shape))
+        assert type(alone) is type(first)
+        assert alone.shape == first.shape
+
+
+@pytest.mark.parametrize("make", [MemoryStore, "folder"])
+@pytest.mark.parametrize("dtype", ["i4", "f8", "U3", "i4,f8", str], ids=str)
+def test_single_elements_are_read_as_points(make: Any, dtype: Any, tmp_path: Path) -> None:
+    store = tmp_path / "x.zarr" if make == "folder" else make()
+    array = zarr.create_array(store, shape=(23, 31), chunks=(3, 2), shards=(12, 8), dtype=dtype)
+    values = np.arange(23 * 31).reshape(23, 31).astype(array.dtype)
+    array[2:20] = values[2:20]  # some inner chunks and a shard are not stored
+    rng = np.random.default_rng(2)
+    places = [(int(i), int(j)) for i, j in zip(rng.integers(-23, 23, 40), rng.integers(-31, 31, 40), strict=True)]
+    wanted = [*places, *places[:3], (slice(4, 5), 3), (2, slice(30, 31)), (slice(22, None), slice(-1, None))]
+    found = array.read_many(wanted)
+    whole = array[:]
+    for place, element in zip(wanted, found, strict=True):
+        np.testing.assert_array_equal(element, whole[place])
+        assert np.asarray(element).shape == np.asarray(whole[place]).shape
+    out = np.zeros(len(places), dtype=array.dtype)
+    array.read_many(places, out=out)
+    np.testing.assert_array_equal(out, [whole[place] for place in places])

@@ -176,16 +176,16 @@ def test_a_chunk_is_decoded_when_it_has_come() -> None:
 
 
 def test_large_chunks_are_decoded_in_threads_and_small_ones_on_the_spot(monkeypatch: pytest.MonkeyPatch) -> None:
-    from zarr.runners import streaming
+    from zarr.runners import bulk
 
     trips: list[Any] = []
-    plain = streaming.apart
+    plain = bulk.apart
 
     async def noted(work: Any, stop: Any) -> Any:
         trips.append(work)
         return await plain(work, stop)
 
-    monkeypatch.setattr(streaming, "apart", noted)
+    monkeypatch.setattr(bulk, "apart", noted)
     for length, count in ((1000, 0), (200_000, 3)):
         store = Transcript(MemoryStore(), [])
         array = zarr.create_array(store, shape=(3, length), chunks=(1, length), dtype="i4")

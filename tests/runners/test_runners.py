@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from zarr.abc.store import RangeByteRequest, Store
 from zarr.buffer.cpu import Buffer
-from zarr.runners import asynchronous
+from zarr.runners import asynchronous, choose
 from zarr.runners import sync as resources
 from zarr.runners.asynchronous import AsyncRunner, LoopRunner
 from zarr.runners.choose import async_runner_for, runner_for
@@ -327,6 +328,17 @@ def counting_steps(turns: int) -> Steps[None]:
     yield Put("n", B(b"%d" % (number + 1)))
 
 
+def test_a_runner_goes_after_the_names_of_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As at the end of a program, which clears modules before it frees the last objects."""
+    heard: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", heard.append)
+    runner = runner_for(MemoryStore())
+    monkeypatch.setattr(choose, "_guard", None)
+    del runner
+    gc.collect()
+    assert not heard
+
+
 def test_threads_lose_no_update() -> None:
     store = MemoryStore()
     runner = runner_for(store)
@@ -458,7 +470,7 @@ def test_a_waiter_whose_loop_is_gone_is_passed_over() -> None:
     thread.start()
     time.sleep(0.02)
     table.release("a")
-    assert got.wait(5)
+    assert got.wait(60)
     thread.join()
     table.release("a")
     assert len(table) == 0

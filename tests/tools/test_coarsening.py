@@ -126,5 +126,5 @@ def test_what_is_refused() -> None:
     with pytest.raises(TypeError, match="nearest"):
         zarr.tools.coarsen(text, {}, convention=None)
     assert zarr.tools.coarsen(text, {}, convention=None, method="nearest")["1"].shape == (4, 4)
-    with pytest.raises(TypeError, match="no array"):
+    with pytest.raises(ValueError, match="is a group: coarsen takes one array"):
         zarr.tools.coarsen(zarr.create_group({}), {})

@@ -183,3 +183,10 @@ def test_paths_and_other_formats(tmp_path: Path) -> None:
     assert aspects(str(tmp_path / "x"), other) == [("g/b", "values", "")]
     with pytest.raises(FileNotFoundError):
         diff(other, MemoryStore())
+
+
+def test_codecs_are_shown_by_name_and_parameters() -> None:
+    left = zarr.create_array({}, data=np.arange(4), compressors=zarr.codecs.GzipCodec(level=1))
+    right = zarr.create_array({}, data=np.arange(4), compressors=zarr.codecs.GzipCodec(level=2))
+    texts = [f"bytes(endian=little), gzip(level={level}) on the {side}" for level, side in ((1, "left"), (2, "right"))]
+    assert [str(each) for each in diff(left, right)] == [f"/: codecs: {texts[0]}, {texts[1]}"]

@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 import zarr
 from zarr.storage import LocalStore, MemoryStore, SQLiteStore, ZipStore
 from zarr.storage.keys import JOB_PREFIX
-from zarr.tools.copies.layouts import choose_route
+from zarr.tools.copies.layouts import BETWEEN_BYTES, choose_route
 from zarr.tools.copies.regions import Regions, amplification, every, longest
+from zarr.tools.plans.memory import keep_memory, read_region
 
 ROWS = np.arange(64 * 48, dtype="i4").reshape(64, 48)
 
@@ -89,6 +90,31 @@ def test_amplification_counts_what_is_read() -> None:
         if start < b and stop > a
     )
     assert amplification(pieces, chunks) == read / 30
+
+
+def test_regions_share_memory_within_a_run_alone() -> None:
+    array = zarr.array(ROWS, chunks=(8, 8))
+    alone = read_region(array, (slice(0, 2), slice(0, 3)))
+    with keep_memory():
+        first = read_region(array, (slice(8, 40), slice(0, 48)))
+        np.testing.assert_array_equal(first, ROWS[8:40])
+        smaller = read_region(array, (slice(0, 2), slice(0, 3)))
+        assert np.shares_memory(first, smaller)
+    np.testing.assert_array_equal(smaller, ROWS[:2, :3])
+    np.testing.assert_array_equal(alone, ROWS[:2, :3])
+    assert not np.shares_memory(smaller, read_region(array, (slice(0, 2), slice(0, 3))))
+
+
+def test_chunks_in_between_are_small_and_divide_a_region() -> None:
+    side = 2 * BETWEEN_BYTES // 48
+    route = choose_route((every(1, side), every(48, 48)), (every(side, side), every(1, 48)), 1, limit=4 * side)
+    assert route.between is not None
+    assert int(np.prod(route.between)) <= BETWEEN_BYTES
+    big = choose_route(
+        (every(1, 256), every(1024, 1024), every(1024, 1024)), (every(256, 256), every(64, 1024), every(64, 1024)), 4,
+        limit=256 << 20,
+    )  # fmt: skip
+    assert (big.between, len(big.first)) == ((16, 256, 1024), 4)
 
 
 def test_a_small_memory_goes_by_an_array_in_between(tmp_path: Path) -> None:
@@ -276,6 +302,24 @@ def test_a_dask_cluster_whose_workers_die(tmp_path: Path) -> None:
         np.testing.assert_array_equal(copy[...], data)
         again = zarr.tools.copy(tmp_path / "b", tmp_path / "c", executor="dask")
         np.testing.assert_array_equal(again[...], data)
+
+
+@pytest.mark.slow
+def test_four_processes_and_a_client_that_die(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+    from rechunk import run_cluster
+
+    data = np.random.default_rng(0).integers(0, 99, (512, 512)).astype("i4")
+    zarr.create_array(tmp_path / "a", data=data, chunks=(4, 512))
+    how: Any = (tmp_path, tmp_path / "a", 2 * 512 * 4 * 4, (512, 4), 1.0)
+    _, half, _, _ = run_cluster(*how, die_after=0.4, patience=300)
+    first, last, kills, _ = run_cluster(*how, resume="resume", patience=300)
+    # What one worker ends while the other tasks of the report are noted may come before it.
+    assert half <= first < last
+    assert kills, "the workers were too fast"
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "target")[...], data)
+    assert sorted(os.listdir(tmp_path / "target")) == ["c", "zarr.json"]
 
 
 def test_tasks_are_small_to_send(tmp_path: Path) -> None:

@@ -52,8 +52,11 @@ class Player:
         self.turns = 0
 
     def play(self) -> None:
-        """Write all own rows of one array, or some way of reading, which must give what was written last."""
-        which = int(self.rng.integers(len(self.arrays)))
+        """Write all own rows of one array, which must be read as they were written.
+
+        The first turns go through all arrays, so that each has opened its files before they are counted.
+        """
+        which = int(self.rng.integers(len(self.arrays))) if self.turns >= len(self.arrays) else self.turns
         array, value = self.arrays[which], self.values[which] + 1
         kind = int(self.rng.integers(4))
         if kind == 0:
@@ -94,7 +97,7 @@ def make_arrays(kinds: list[str], folder: Path, config: Any = None) -> list[Any]
 
 def play_until(arrays: list[Any], number: int, deadline: float) -> int:
     player = Player(arrays, number)
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline or player.turns < len(arrays):
         player.play()
     return player.turns
 

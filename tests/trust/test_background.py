@@ -115,7 +115,7 @@ def test_forks_at_any_moment(kind: str, tmp_path: Path) -> None:
     finally:
         done.set()
         for thread in threads:
-            thread.join(20)
+            thread.join(60)
 
 
 def test_a_synchronous_call_inside_a_running_loop() -> None:

@@ -18,11 +18,11 @@ import pytest
 
 import zarr
 import zarr_core
-from tests.trust.together import KINDS, make_store
+from tests.trust.together import KINDS, SLOWNESS, make_store
 from zarr.runners.locks.table import LOCKS, LockTable
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
 
-SOON = 1.0
+SOON = 1.0 * SLOWNESS
 posix = pytest.mark.skipif(sys.platform == "win32", reason="posix signals")
 COMPRESSED = {"compressors": zarr.codecs.ZstdCodec(level=9)}
 
@@ -345,7 +345,7 @@ def test_ctrl_c_ends_a_program(tmp_path: Path) -> None:
         begin = time.monotonic()
         process.send_signal(signal.SIGINT)
         try:
-            _, errors = process.communicate(timeout=20)
+            _, errors = process.communicate(timeout=100)
         finally:
             process.kill()  # leaving the block waits for its end
         assert time.monotonic() - begin < 10 * SOON  # by the clock; the interpreter has to end, too

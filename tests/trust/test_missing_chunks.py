@@ -79,7 +79,7 @@ def test_a_lost_chunk_is_filled_or_told_in_the_end(read: str, layout: str, store
     filled = READS[read](make(lost, layout, missing_chunk_retries=2))
     assert 7 in filled.tolist()
     assert 4 not in filled.tolist()
-    with pytest.raises(ChunkNotFoundError, match="asked for 3 times") as caught:
+    with pytest.raises(ChunkNotFoundError, match="requested 3 times") as caught:
         READS[read](make(lost, layout, missing_chunk_retries=2, read_missing_chunks=False))
     assert "c/1" in str(caught.value)
     assert "a/b" in str(caught.value)
@@ -96,7 +96,7 @@ def test_files_read_in_bulk(layout: str, tmp_path: Path) -> None:
     place.write_bytes(raw)
     slow = array.with_config({"missing_chunk_retries": 5, "missing_chunk_delay": 10.0})
     assert slow[...].tolist() == list(range(8))
-    assert time.perf_counter() - start < 5
+    assert time.perf_counter() - start < 9  # it has not waited once
 
 
 def test_the_setting_holds_for_arrays_that_say_nothing() -> None:

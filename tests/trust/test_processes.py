@@ -244,7 +244,7 @@ time.sleep(600)
             process.wait()
             done = threading.Event()
             threading.Thread(target=lambda: (lock_file(path).close(), done.set()), daemon=True).start()
-            assert done.wait(10)
+            assert done.wait(60)
         finally:
             os.kill(child, signal.SIGKILL)
 
@@ -333,7 +333,7 @@ def test_lock_file_that_is_removed_while_others_wait(tmp_path: Path) -> None:
     path.unlink()
     path.parent.rmdir()
     first.close()
-    waiter.join(10)
+    waiter.join(60)
     assert taken[0].is_current()
     taken[0].close()
 

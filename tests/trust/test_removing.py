@@ -159,7 +159,7 @@ class Watched(MemoryStore):
     def _wait(self, what: str) -> None:
         if what in self.pause:
             self.reached.set()
-            assert self.pause[what].wait(10)
+            assert self.pause[what].wait(60)
         self.log.append(what)
 
     def set_sync(self, key: str, value: Any) -> None:
@@ -185,7 +185,7 @@ def test_a_removal_waits_for_a_change_under_way(watched: Watched) -> None:
     gate = watched.pause["set g/s/a/zarr.json"] = threading.Event()
     changing = threading.Thread(target=lambda: array.attrs.update(a=1))
     changing.start()
-    assert watched.reached.wait(10)
+    assert watched.reached.wait(60)
     removing = threading.Thread(target=lambda: group.__delitem__("g"))
     removing.start()
     time.sleep(0.1)
@@ -205,7 +205,7 @@ def test_a_removal_waits_for_a_change_under_way(watched: Watched) -> None:
     assert not [entry for entry in watched.log if entry.startswith("remove")]
     gate.set()
     for thread in (changing, removing, waiting):
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
     assert [entry for entry in watched.log if "beside" not in entry] == ["set g/s/a/zarr.json", "remove g"]
     assert len(refused) == 1
@@ -218,7 +218,7 @@ def test_a_change_waits_for_a_removal_under_way(watched: Watched, tasks: bool) -
     gate = watched.pause["remove g"] = threading.Event()
     removing = threading.Thread(target=lambda: group.__delitem__("g"))
     removing.start()
-    assert watched.reached.wait(10)
+    assert watched.reached.wait(60)
     errors: list[Exception] = []
 
     def change() -> None:
@@ -236,7 +236,7 @@ def test_a_change_waits_for_a_removal_under_way(watched: Watched, tasks: bool) -
     assert changing.is_alive()
     gate.set()
     for thread in (removing, changing):
-        thread.join(10)
+        thread.join(60)
     assert len(errors) == 1
     assert list(watched.list_sync()) == ["zarr.json"]
 
@@ -315,7 +315,7 @@ def test_who_waits_for_a_removal_can_be_called_off(watched: Watched) -> None:
     gate = watched.pause["remove g"] = threading.Event()
     removing = threading.Thread(target=lambda: group.__delitem__("g"))
     removing.start()
-    assert watched.reached.wait(10)
+    assert watched.reached.wait(60)
 
     async def main() -> None:
         inner = await zarr.api.asynchronous.open_array(store=watched, path="g/a")
@@ -327,7 +327,7 @@ def test_who_waits_for_a_removal_can_be_called_off(watched: Watched) -> None:
 
     asyncio.run(main())
     gate.set()
-    removing.join(10)
+    removing.join(60)
     assert list(watched.list_sync()) == ["zarr.json"]
 
 

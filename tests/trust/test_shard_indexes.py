@@ -21,7 +21,7 @@ import pytest
 import zarr
 import zarr_core
 from tests.core.test_index_cache import ITEMS, NCHUNKS, shard_bytes
-from zarr.runners.caches import INDEXES
+from zarr.runners.caches import file_indexes
 
 READS = 10_000
 VERSIONS = 12
@@ -81,15 +81,15 @@ def read_chunk(folder: Path, array: Any, chunk: int) -> int:
 
 def read_all(folder: Path, over: Callable[[], bool]) -> None:
     array, rng, reads = zarr.open_array(str(folder / "a"), mode="r"), np.random.default_rng(0), 0
-    before = INDEXES.info()[0]
+    before = file_indexes().info()[0]
     while reads < READS or not over():
         read_chunk(folder, array, int(rng.integers(0, NCHUNKS)))
         reads += 1
-    while_replaced = INDEXES.info()[0]
+    while_replaced = file_indexes().info()[0]
     time.sleep(0.12)  # the last version is old enough now
     assert {read_chunk(folder, array, chunk) for chunk in range(NCHUNKS)} == {VERSIONS - 1}
     assert while_replaced > before
-    assert INDEXES.info()[0] >= while_replaced + NCHUNKS - 1
+    assert file_indexes().info()[0] >= while_replaced + NCHUNKS - 1
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ CALLS: list[Callable[[], Any]] = [
     lambda: zarr.create(shape=3, store={}, synchronizer=object()),
     lambda: zarr.create_array({}, shape=100, chunks=10, shards="auto", dtype="i4"),
     lambda: zarr.create_array({}, shape=4, dtype="i4", zarr_format=2).compressor,
-    lambda: zarr.consolidate_metadata(zarr.group({}).store),
+    lambda: zarr.consolidate_metadata(zarr.create_array({}, name="x", shape=1, dtype="i1").store),
     lambda: zarr.tree(zarr.group()),
     lambda: zarr.codecs.BytesCodec(endian=zarr.codecs.Endian.little),
     lambda: zarr.group(zarr_format=3).create_array("x", shape=3, dtype="i4", compressor=None),

@@ -2,7 +2,8 @@
 
 ``cli.py`` has the application and the one table of commands. Each family of commands has a file: ``look`` (info, tree,
 ls), ``sizes`` (stat, du), ``values`` (cat), ``create``, ``change`` (copy, move, rm, consolidate), ``attributes``,
-``migrate``. They share ``arguments`` (what the words of a command mean) and ``answers`` (what is printed and asked).
+``migrate``. They share ``arguments`` (how the arguments of a command are parsed) and ``answers`` (output and
+questions).
 
 May import: everything.
 Read first: ``cli.py``.

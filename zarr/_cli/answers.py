@@ -1,4 +1,4 @@
-"""Answers of commands, and the question before something is removed."""
+"""Output of commands, and the question before something is removed."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ import json
 import math
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import typer
 
 _PLAIN_LIST: Final = re.compile(r"\[\n\s*([^][{}]*?)\n\s*\]")
-_BREAK: Final = re.compile(r"\n\s*")  # no string of JSON holds a line break
+_BREAK: Final = re.compile(r"\n\s*")  # no string of JSON has a line break
 
 
 class NotAgreedError(Exception):
-    """Nobody has agreed to what would be removed; nothing was changed."""
+    """The user has not agreed to a removal; nothing was changed."""
 
 
 class FoundError(Exception):
-    """A check has found something; the answer, which is printed before, says what."""
+    """A check has found something; the output before it has the details."""
 
 
 def agree(question: str, yes: bool) -> None:
@@ -29,9 +30,9 @@ def agree(question: str, yes: bool) -> None:
     Parameters
     ----------
     question : str
-        What will be removed.
+        The text of the question.
     yes : bool
-        Whether the user has agreed beforehand, by ``--yes``.
+        If True, the user has agreed already, by ``--yes``.
 
     Raises
     ------
@@ -47,6 +48,16 @@ def agree(question: str, yes: bool) -> None:
         raise NotAgreedError("nothing was changed")
 
 
+@contextmanager
+def saying_how_to_go_on() -> Iterator[None]:
+    """Say how a job goes on that Ctrl-C has stopped."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print("zarr: stopped: the same command with --resume goes on", file=sys.stderr)
+        raise
+
+
 def counted(number: int, what: str) -> str:
     """Return a number with its noun.
 
@@ -59,7 +70,7 @@ def counted(number: int, what: str) -> str:
 
 
 def say(text: str) -> None:
-    """Print the answer of a command; one of no lines prints nothing."""
+    """Print the output of a command; print nothing if it has no lines."""
     if text:
         typer.echo(text)
 
@@ -71,7 +82,7 @@ def say_json(value: Any) -> None:
 
 
 def finite(value: Any) -> Any:
-    """Return a value in which numbers that JSON lacks are written as in metadata documents: "NaN", "Infinity".
+    """Return a value with numbers that JSON lacks in the form of metadata documents: "NaN", "Infinity".
 
     Examples
     --------

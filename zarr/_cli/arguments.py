@@ -1,12 +1,14 @@
-"""Parse the words of a command: places, options of stores, values, lengths, selections."""
+"""Parse the arguments of a command: places, options of stores, values, lengths, selections."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import get_context
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +18,8 @@ from zarr.arrays.array import Array
 from zarr.groups.group import Group
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
+from zarr.tools.conversion.virtual import open_in_place
+from zarr.tools.plans.plan import parse_bytes
 from zarr.types import AccessModeLiteral
 
 Store = Annotated[str, typer.Argument(help="A folder, a zip file or a URL; a node in it follows after ::.")]
@@ -25,6 +29,8 @@ Options = Annotated[
     typer.Option("--option", metavar="KEY=VALUE", help="An option of the store of a URL, such as anon=true. Repeat."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Memory = Annotated[str, typer.Option(help="The memory that a task may use.")]
+Workers = Annotated[int, typer.Option(min=0, help="Run the tasks in so many processes; 0: in this one.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before something is removed.")]
 
 _WHOLE = re.compile(r"[+-]?\d+")
@@ -32,14 +38,14 @@ _WHOLE = re.compile(r"[+-]?\d+")
 
 @dataclass(frozen=True)
 class Place:
-    """A node, or where one will be: a store, a path in it, and the options of the store.
+    """A node, existing or new: a store, a path in it, and the options of the store.
 
     Parameters
     ----------
     store : str
         A path of the file system, or a URL.
     path : str
-        Of the node in the store, without slashes at its ends; empty for the root.
+        Path of the node in the store, without slashes at its ends; empty for the root.
     options : dict or None
         The ``storage_options`` of a URL.
     """
@@ -58,8 +64,9 @@ class Place:
 
     @contextmanager
     def opened(self, mode: AccessModeLiteral = "r") -> Iterator[Array[Any] | Group]:
-        """Open the node, and close its store at the end: a zip file is whole only then."""
-        node = zarr.open(self.store, mode=mode, path=self.path or None, storage_options=self.options)
+        """Open the node, and close its store at the end: a zip file is complete only then."""
+        store = self._readable() if mode == "r" else self.store
+        node = zarr.open(store, mode=mode, path=self.path or None, storage_options=self.options)
         try:
             yield node
         finally:
@@ -67,18 +74,23 @@ class Place:
 
     @contextmanager
     def located(self, mode: AccessModeLiteral = "r") -> Iterator[StorePath]:
-        """Open the store alone: its nodes may be damaged, or not be there yet."""
-        place = resolve_store_path(self.store, path=self.path, mode=mode, storage_options=self.options)
+        """Open the store alone: its nodes may be damaged or missing."""
+        store = self._readable() if mode == "r" else self.store
+        place = resolve_store_path(store, path=self.path, mode=mode, storage_options=self.options)
         try:
             yield place
         finally:
             place.store.close()
 
+    def _readable(self) -> Any:
+        """Return what is opened to read: files of HDF5 and TIFF are read in place."""
+        return open_in_place(self.store) or self.store
+
 
 def parse_place(store: str, path: str | None = None, options: Sequence[str] | None = None) -> Place:
-    """Take a place apart; the path stands after ``::``, or in an argument of its own.
+    """Split a place; the path follows ``::``, or is an argument of its own.
 
-    What follows the last ``::`` is no path if it holds ``://``: such chains are URLs of fsspec.
+    The text after the last ``::`` is no path if it has ``://``: such chains are URLs of fsspec.
 
     Examples
     --------
@@ -98,7 +110,7 @@ def parse_place(store: str, path: str | None = None, options: Sequence[str] | No
 
 
 def parse_value(text: str) -> Any:
-    """Return a value of JSON, or the text itself where it is none.
+    """Return a JSON value, or the text itself if it is none.
 
     Examples
     --------
@@ -112,7 +124,7 @@ def parse_value(text: str) -> Any:
 
 
 def parse_pairs(texts: Sequence[str] | None, where: str) -> dict[str, Any]:
-    """Return the values of words such as ``key=value``.
+    """Return the values of arguments such as ``key=value``.
 
     Examples
     --------
@@ -147,7 +159,7 @@ def parse_lengths(text: str, where: str) -> tuple[int, ...]:
 
 
 def parse_chunks(text: str, where: str) -> tuple[int, ...] | dict[str, int]:
-    """Return chunk lengths, by axis or by the names of dimensions; -1 stands for a whole axis.
+    """Return chunk lengths, by axis or by the names of dimensions; -1 is a whole axis.
 
     Examples
     --------
@@ -165,12 +177,12 @@ def parse_chunks(text: str, where: str) -> tuple[int, ...] | dict[str, int]:
 
 
 def parse_selection(text: str) -> tuple[Any, ...]:
-    """Return a selection as NumPy writes it between brackets.
+    """Return a selection in the notation of NumPy.
 
     Parameters
     ----------
     text : str
-        For each dimension an integer, a slice or a list of integers; ``...`` for all that are not named.
+        For each dimension an integer, a slice or a list of integers; ``...`` for all others.
 
     Examples
     --------
@@ -199,3 +211,27 @@ def _parse_index(part: str, text: str) -> Any:
         f"{part!r} of {text!r} is no integer, slice or list of integers: write a selection as in 0:10,5,[1,3]",
         param_hint="--select",
     )
+
+
+def parse_memory(text: str) -> int:
+    """Return the bytes of ``--memory``.
+
+    Examples
+    --------
+    >>> parse_memory("512 MiB")
+    536870912
+    """
+    try:
+        return parse_bytes(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--memory") from None
+
+
+@contextmanager
+def pool_of(workers: int) -> Iterator[Executor | None]:
+    """Yield the pool of processes for ``--workers``; None for no workers."""
+    if not workers:
+        yield None
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield pool

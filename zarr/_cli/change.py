@@ -20,7 +20,9 @@ from zarr.groups.group import Group
 from zarr.groups.members import remove_copy_steps
 from zarr.runners.choose import runner_for
 from zarr.storage.local.store import LocalStore
+from zarr.storage.path import StorePath
 from zarr.storage.zip.store import ZipStore
+from zarr.tools.contents.nodes import walk
 from zarr.types import ZarrFormat
 
 Source = Annotated[str, typer.Argument(help="The node: STORE::PATH, or STORE for its root.")]
@@ -32,7 +34,7 @@ DestOptions = Annotated[
 
 
 class Existing(StrEnum):
-    """Choices for arrays that are there already."""
+    """Choices for existing arrays."""
 
     refuse = "raise"
     skip = "skip"
@@ -42,11 +44,11 @@ class Existing(StrEnum):
 OnExisting = Annotated[Existing, typer.Option(help="What is done with arrays that are there already.")]
 
 
-# ---------------------------------------------------------------------------------------------- what is there
+# ---------------------------------------------------------------------------------------------- existing nodes
 
 
 class Found(NamedTuple):
-    """A node that is there, in words that let a user know what would be removed."""
+    """An existing node, described for a user before its removal."""
 
     words: str
     zarr_format: ZarrFormat
@@ -54,7 +56,7 @@ class Found(NamedTuple):
 
     @property
     def whole(self) -> str:
-        """Return the text of what goes with the node if it is removed."""
+        """Return a text about all that is removed with the node."""
         return f"{self.words}, and all else that lies there" if self.is_group else self.words
 
 
@@ -72,14 +74,14 @@ def find(place: Place) -> Found | None:
 
 
 def refuse_overlap(taken: Place, given: Place) -> None:
-    """Refuse to copy or move a node onto itself, into itself, or onto what it lies in."""
+    """Refuse to copy or move a node onto itself, into itself, or onto a group that contains it."""
     old, new = (f"{whole_store(place)}/{place.path}".rstrip("/") + "/" for place in (taken, given))
     if old.startswith(new) or new.startswith(old):
         raise ValueError(f"{taken} and {given} are the same, or one lies within the other: name another destination")
 
 
 def whole_store(place: Place) -> str:
-    """Return where a store is, such that two texts for one folder or file become the same."""
+    """Return the place of a store, so that two names of one folder or file give the same text."""
     store = place.store
     if store.startswith("file:"):
         store = store.removeprefix("file:").removeprefix("//")
@@ -88,7 +90,7 @@ def whole_store(place: Place) -> str:
 
 @contextlib.contextmanager
 def group_above(place: Place) -> Iterator[tuple[Group, str]]:
-    """Open the nearest group above a node for changes; also the path from there to the node."""
+    """Open the nearest group above a node for changes; return also the path from there to the node."""
     parts = place.path.split("/")
     for depth in range(len(parts) - 1, -1, -1):
         above = replace(place, path="/".join(parts[:depth]))
@@ -100,7 +102,7 @@ def group_above(place: Place) -> Iterator[tuple[Group, str]]:
 
 
 def remove_node(place: Place) -> None:
-    """Remove a node with all below it; with the root of a folder or a zip file, the folder or the file."""
+    """Remove a node with all below it; for the root of a folder or a zip file, remove the folder or the file."""
     if place.path:
         with group_above(place) as (group, name):
             del group[name]
@@ -112,7 +114,7 @@ def remove_node(place: Place) -> None:
     if isinstance(store, ZipStore) and store.path is not None:
         os.unlink(store.path)
     elif isinstance(store, LocalStore):
-        with contextlib.suppress(OSError):  # somebody has put another file there meanwhile
+        with contextlib.suppress(OSError):  # another program has put a new file there meanwhile
             os.rmdir(store.root)
 
 
@@ -122,7 +124,7 @@ def remove_node(place: Place) -> None:
 def rm(store: Store, path: NodePath = None, option: Options = None, yes: Yes = False) -> None:
     """Remove an array, or a group with all below it."""
     place = parse_place(store, path, option)
-    with place.opened():  # says which nodes are called much the same, if there is none
+    with place.opened():  # the error names nodes with similar names, if there is none
         pass
     if (there := find(place)) is not None:
         agree(f"Remove {there.whole}?", yes)
@@ -138,7 +140,11 @@ def copy(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Copy an array, or a group with all below it, within a store or to another one."""
+    """Copy an array, or a group with all below it, within a store or to another one.
+
+    A new store gets the bytes as they are stored. In a store that is there, arrays are decoded and encoded again, and
+    get its format. Other chunks and codecs: zarr rechunk, zarr reencode.
+    """
     taken, given = ends(source, dest, option, dest_option)
     refuse_overlap(taken, given)
     if if_exists is Existing.anew and (there := find(given)) is not None:
@@ -158,26 +164,36 @@ def ends(source: str, dest: str, option: list[str] | None, dest_option: list[str
             raise typer.BadParameter("DEST is in the store of SOURCE, whose options are --option")
         return taken, replace(taken, path=dest[2:].strip("/"))
     given = parse_place(dest, None, dest_option)
-    if whole_store(taken) == whole_store(given):  # one store is opened once, under one name
+    if whole_store(taken) == whole_store(given):  # a store is opened once, under one name
         return taken, replace(taken, path=given.path)
     return taken, given
 
 
 def copy_node(taken: Place, given: Place, if_exists: Existing) -> tuple[int, int, int]:
-    """Copy a node to a place: nodes copied, nodes skipped, bytes of values."""
-    if taken.store == given.store:  # opened once: what is written to a zip file is not seen by who opened it before
+    """Copy a node to a place: return the number of copied nodes, of skipped nodes, and of bytes."""
+    if taken.store == given.store:  # opened once: a store opened before does not see changes of a zip file
         with _root_group(given, None) as root:
             return _copy_below(root[taken.path], root, given.path, if_exists)
     with taken.opened() as node:
+        if not given.path:
+            with given.located("a") as place:
+                if sync(place.is_empty()):
+                    return _copy_as_stored(node, place)
         if isinstance(node, Array) and not given.path:
             return _copy_to_root(node, given, if_exists)
         with _root_group(given, node.metadata.zarr_format) as root:
             return _copy_below(node, root, given.path, if_exists)
 
 
+def _copy_as_stored(node: Array[Any] | Group, place: StorePath) -> tuple[int, int, int]:
+    zarr.tools.copy(node, place)
+    sizes = [each.nbytes if isinstance(each, Array) else 0 for _, each in walk(node)]
+    return len(sizes) - isinstance(node, Group), 0, sum(sizes)
+
+
 @contextlib.contextmanager
 def _root_group(place: Place, zarr_format: ZarrFormat | None) -> Iterator[Group]:
-    """Open the group at the root of a store, or make it in a format."""
+    """Open the group at the root of a store, or create it in a format."""
     wanted = zarr_format if find(place.root) is None else None
     root = zarr.open_group(place.store, mode="a", zarr_format=wanted, storage_options=place.options)
     try:
@@ -187,7 +203,7 @@ def _root_group(place: Place, zarr_format: ZarrFormat | None) -> Iterator[Group]
 
 
 def _copy_below(node: Array[Any] | Group, root: Group, path: str, if_exists: Existing) -> tuple[int, int, int]:
-    """Copy a node to a path below a group; where arrays in the way are an error, they are looked for first."""
+    """Copy a node to a path below a group; if existing arrays are an error, check for them first."""
     above, _, name = path.rpartition("/")
     dest = root.require_group(above) if above else root
     for dry_run in (True, False) if if_exists is Existing.refuse else (False,):
@@ -210,7 +226,7 @@ def move(source: Source, dest: Dest, option: Options = None, dest_option: DestOp
     """Move an array, or a group with all below it, within a store or to another one."""
     taken, given = ends(source, dest, option, dest_option)
     refuse_overlap(taken, given)
-    with taken.opened():  # what is in the way is not removed for a node that is not there
+    with taken.opened():  # a node that does not exist must not remove the one in the way
         pass
     if (there := find(given)) is not None:
         agree(f"Remove {there.whole}, to move {taken} there?", yes)

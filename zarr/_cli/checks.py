@@ -1,8 +1,13 @@
-"""The commands that check what is stored: ``verify``, ``repair``, ``checksum``, ``diff``, ``stats``."""
+"""Define the commands that check stored data: ``verify``, ``repair``, ``checksum``, ``diff``, ``stats``.
+
+``cli.py`` lists them. A command parses its arguments, calls the function of ``zarr.tools`` of the same name, and prints
+the result; only ``repair`` can change a store.
+"""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,10 +15,30 @@ import typer
 
 import zarr
 from zarr._cli.answers import FoundError, agree, counted, say, say_json
-from zarr._cli.arguments import AsJson, NodePath, Options, Store, Yes, parse_place
-from zarr.arrays.array import Array
+from zarr._cli.arguments import (
+    AsJson,
+    Memory,
+    NodePath,
+    Options,
+    Store,
+    Workers,
+    Yes,
+    parse_memory,
+    parse_place,
+    pool_of,
+)
 from zarr.tools.contents.statistics import ArrayStatistics
+from zarr.tools.plans.plan import MEMORY
 from zarr.tools.repairs import Change
+
+
+@contextmanager
+def reading(memory: str, workers: int) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of a tool that reads."""
+    limit = parse_memory(memory)
+    with pool_of(workers) as pool:
+        yield {"memory": limit, "executor": pool}
+
 
 Left = Annotated[str, typer.Argument(help="An array or a group: STORE::PATH, or STORE for its root.")]
 
@@ -28,21 +53,25 @@ def verify(
     against: Annotated[
         Path | None, typer.Option(help="A file that zarr checksum has written: compare with it, too.")
     ] = None,
+    memory: Memory = MEMORY,
+    workers: Workers = 0,
     option: Options = None,
     as_json: AsJson = False,
 ) -> None:
     """Search a hierarchy for faults; nothing is changed. The exit code is 1 if there are any."""
     place = parse_place(store, path, option)
-    with place.located() as located:
-        report = zarr.tools.verify(located, sample=sample, values=values)
-        same = against is None or str(zarr.tools.checksum(located)) == against.read_text().split()[0]
+    with place.located() as located, reading(memory, workers) as how:
+        report = zarr.tools.verify(located, sample=sample, values=values, **how)
+        same = against is None or str(zarr.tools.checksum(located, **how)) == against.read_text().split()[0]
     if as_json:
         say_json({**report.to_json(), **({} if against is None else {"same_checksum": same})})
     else:
         say(str(report))
     if not report:
         number = counted(sum(report.counts.values()), "fault")
-        raise FoundError(f"{number} in {place}: zarr repair --dry-run says what it would mend")
+        mends = any(fault.mendable for fault in report.faults)
+        way = "zarr repair --dry-run lists the changes" if mends else "put back from a copy what is damaged"
+        raise FoundError(f"{number} in {place}: {way}")
     if not same:
         raise FoundError(f"{place} is sound, and holds something else than {against} says")
 
@@ -77,10 +106,17 @@ def _as_dict(change: Change) -> dict[str, str]:
     return {"action": change.action, "key": change.key, "target": change.target, "reason": change.reason}
 
 
-def checksum(store: Store, path: NodePath = None, option: Options = None, as_json: AsJson = False) -> None:
+def checksum(
+    store: Store,
+    path: NodePath = None,
+    memory: Memory = MEMORY,
+    workers: Workers = 0,
+    option: Options = None,
+    as_json: AsJson = False,
+) -> None:
     """Print a checksum of what a hierarchy holds: the same for the same content in any store, chunks and codecs."""
-    with parse_place(store, path, option).located() as located:
-        found = zarr.tools.checksum(located)
+    with parse_place(store, path, option).located() as located, reading(memory, workers) as how:
+        found = zarr.tools.checksum(located, **how)
     if as_json:
         say_json({"checksum": str(found), "nodes": found.nodes, "elements": found.elements})
     else:
@@ -91,13 +127,17 @@ def diff(
     left: Left,
     right: Left,
     values: Annotated[bool, typer.Option(help="Compare values; otherwise documents alone.")] = True,
+    memory: Memory = MEMORY,
+    workers: Workers = 0,
     option: Options = None,
     as_json: AsJson = False,
 ) -> None:
     """Print what differs between two hierarchies. The exit code is 1 if anything does."""
     one, other = parse_place(left, None, option), parse_place(right, None, option)
-    with one.opened() as first, other.opened() if one != other else nullcontext(first) as second:
-        found = zarr.tools.diff(first, second, values=values)
+    with ExitStack() as stack:
+        first = stack.enter_context(one.opened())
+        second = stack.enter_context(other.opened()) if one != other else first
+        found = zarr.tools.diff(first, second, values=values, **stack.enter_context(reading(memory, workers)))
     if as_json:
         rows = [{"path": each.path, "aspect": each.aspect, "text": str(each)} for each in found]
         say_json({"equal": not found, "differences": rows})
@@ -111,12 +151,15 @@ def stats(
     store: Store,
     path: NodePath = None,
     bins: Annotated[int, typer.Option(min=0, help="Print a histogram of so many bins, too.")] = 0,
+    memory: Memory = MEMORY,
+    workers: Workers = 0,
     option: Options = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the range, mean, missing elements and sizes of an array, or of each array of a group."""
-    with parse_place(store, path, option).opened() as node:
-        found = [zarr.tools.stats(node, bins=bins)] if isinstance(node, Array) else zarr.tools.stats(node, bins=bins)
+    with parse_place(store, path, option).opened() as node, reading(memory, workers) as how:
+        answer = zarr.tools.stats(node, bins=bins, **how)
+    found = [answer] if isinstance(answer, ArrayStatistics) else answer
     if as_json:
         say_json([_numbers(each) for each in found])
         return

@@ -1,7 +1,7 @@
-"""The command line ``zarr``: the application, the table of commands, and how errors are said.
+"""The command line ``zarr``: the application, the table of commands, and how errors are printed.
 
 To add a command, write a function whose parameters are annotated for typer, and give it a row in ``COMMANDS``. Its
-docstring is its help. It prints its answer, and raises where something cannot be done.
+docstring is its help. It prints its answer, and raises an error if something cannot be done.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from zarr._cli.answers import FoundError, NotAgreedError
 from zarr._cli.change import consolidate, copy, move, rm
 from zarr._cli.checks import checksum, diff, repair, stats, verify
 from zarr._cli.create import create
-from zarr._cli.layouts import coarsen, rechunk, reencode
-from zarr._cli.look import info, ls, tree
+from zarr._cli.layouts import coarsen, convert, rechunk, reencode
+from zarr._cli.look import info, ls, serve, tree, view
+from zarr._cli.measure import bench, tune
 from zarr._cli.migrate import CLIZarrFormat, CLIZarrFormatV3, migrate, remove_metadata, speak_up
 from zarr._cli.sizes import du, stat
-from zarr._cli.values import cat
-from zarr.errors import NodeNotFoundError
+from zarr._cli.values import cat, plot
+from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 
 __all__ = [
     "COMMANDS",
@@ -46,7 +47,7 @@ class Command(NamedTuple):
 
     function: Callable[..., None]
     example: str
-    """The words after ``zarr`` in the example of the help."""
+    """The text after ``zarr`` in the example of the help."""
 
 
 COMMANDS: Final[dict[str, dict[str, Command]]] = {
@@ -55,8 +56,11 @@ COMMANDS: Final[dict[str, dict[str, Command]]] = {
         "tree": Command(tree, "tree data.zarr --level 1"),
         "ls": Command(ls, "ls -l s3://bucket/data.zarr --option anon=true"),
         "cat": Command(cat, 'cat data.zarr::temperature --select "0:10,5" --format csv'),
+        "plot": Command(plot, 'plot data.zarr::temperature map.png --select "0"'),
         "stat": Command(stat, "stat data.zarr::temperature"),
         "du": Command(du, "du -h data.zarr"),
+        "serve": Command(serve, "serve data.zarr --port 8000"),
+        "view": Command(view, "view data.zarr"),
     },
     "Change data": {
         "create": Command(
@@ -73,6 +77,11 @@ COMMANDS: Final[dict[str, dict[str, Command]]] = {
         "rechunk": Command(rechunk, "rechunk data.zarr series.zarr --chunks time=-1,lat=10,lon=10"),
         "reencode": Command(reencode, "reencode data.zarr small.zarr --codec zstd:9"),
         "coarsen": Command(coarsen, "coarsen image.zarr pyramid.zarr --method max"),
+        "convert": Command(convert, "convert weather.nc weather.zarr --chunks time=100,lat=-1,lon=-1"),
+    },
+    "Measure": {
+        "tune": Command(tune, "tune data.zarr::temperature --reads time-series,map --apply tuned.zarr"),
+        "bench": Command(bench, "bench data.zarr::temperature --write"),
     },
     "Check data": {
         "verify": Command(verify, "verify data.zarr --sample 0.01"),
@@ -87,9 +96,12 @@ COMMANDS: Final[dict[str, dict[str, Command]]] = {
         "remove-metadata": Command(remove_metadata, "remove-metadata v2 data.zarr"),
     },
 }
-"""All commands by the panel of the help in which they stand; two words make a command of a group of commands."""
+"""All commands by their panel of the help; two words are a command of a group of commands."""
 
 GROUPS: Final = {"attrs": "Get, set and remove attributes."}
+
+_USAGE_ERROR: Final[Any] = typer.BadParameter.__mro__[1]
+"""The base of the errors about words of a command, of click or of the copy of it that typer has."""
 
 _EXPECTED: Final = (
     NotAgreedError, FoundError, OSError, ValueError, TypeError, LookupError, ImportError, NotImplementedError,
@@ -97,25 +109,30 @@ _EXPECTED: Final = (
 """Errors that are printed without the name of their class; others come from libraries below and need it."""
 
 _OUR_WORDS: Final = {
-    "Open it with open_array, or replace it with overwrite=True.": "Replace it with --overwrite.",
-    "Open it with open_group, or replace it with overwrite=True.": "Replace it with --overwrite.",
+    "convert it with zarr.tools.convert, or": "convert it by zarr convert, or",
     "overwrite=True": "--overwrite",
-    "see if_exists": "see --if-exists",
+    "resume=True": "--resume",
+    "use the 'force' option": "say --force",
+    "see if_exists": "say --if-exists skip or --if-exists replace",
     "No group found in store": "No array or group found in store",
     "'storage_options' was provided but unused.": "--option is for URLs: leave it out.",
+    "Install s3fs to access S3": "the package s3fs is missing: pip install s3fs",
+    'HTTPFileSystem requires "requests" and "aiohttp" to be installed': (
+        "the package aiohttp is missing: pip install aiohttp requests"
+    ),
     "Unable to locate credentials": "Unable to locate credentials: say --option anon=true if the data are public",
 }
-"""Texts of the library, and the words of the command line for them."""
+"""Texts of the library, and their replacements for the command line."""
 
 _HELP = """Look at zarr data, copy and change them.
 
 STORE is a folder, a zip file or a URL. A node in it follows after :: as in data.zarr::temperature.
 """
-_EXIT_CODES = "Exit codes: 0 done; 1 could not be done, a line on stderr says why; 2 wrong usage."
+_EXIT_CODES = "Exit codes: 0 done; 1 could not be done, a line on stderr says why; 2 wrong usage; 130 stopped."
 
 
 class App(typer.Typer):
-    """A typer application that says errors and warnings in one line each."""
+    """A typer application that prints errors and warnings in one line each."""
 
     shows_tracebacks = False
 
@@ -125,16 +142,31 @@ class App(typer.Typer):
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             try:
-                return super().__call__(*args, **{"prog_name": "zarr", **kwargs})
+                sys.exit(super().__call__(*args, **{"prog_name": "zarr", "standalone_mode": False, **kwargs}) or 0)
             except Exception as error:
+                if isinstance(error, _USAGE_ERROR):
+                    sys.exit(_say_usage(error))
                 if self.shows_tracebacks:
                     traceback.print_exception(error)
                 print(f"zarr: {one_line(error)}", file=sys.stderr)
                 sys.exit(1)
 
 
+def _say_usage(error: Any) -> int:
+    """Say what is wrong with the words of a command, and return the exit code; a group of commands shows its help."""
+    command = error.ctx.command_path if error.ctx is not None else "zarr"
+    text = " ".join(error.format_message().split()).replace("Value error, ", "")
+    if text.endswith(": --overwrite") and any(each.name == "if_exists" for each in error.ctx.command.params):
+        text += ", say --if-exists replace"
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+    else:
+        print(f"zarr: {text.rstrip('.')} (see {command} --help)", file=sys.stderr)
+    return int(error.exit_code)
+
+
 def one_line(error: Exception) -> str:
-    """Return what an error says, in one line and in the words of the command line.
+    """Return the message of an error, in one line and with the options of the command line.
 
     Examples
     --------
@@ -144,6 +176,8 @@ def one_line(error: Exception) -> str:
     'RuntimeError: the server is busy'
     """
     text = str(error.args[0]) if type(error) is KeyError and error.args else str(error)
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}"
     text += _way_out(error, text)
     for theirs, ours in _OUR_WORDS.items():
         text = text.replace(theirs, ours)
@@ -153,7 +187,9 @@ def one_line(error: Exception) -> str:
 
 
 def _way_out(error: Exception, text: str) -> str:
-    """Return what to do about a node that is not there, where the text does not say it."""
+    """Return advice about a node that exists, or does not, if the text has none."""
+    if isinstance(error, ContainsArrayError | ContainsGroupError):
+        return " Replace it with --overwrite."
     if not isinstance(error, NodeNotFoundError):
         return ""
     if text.endswith("does not exist"):
@@ -171,7 +207,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Say a warning without the line of code that it comes from."""
+    """Print a warning without its line of code."""
     del category, filename, lineno, file, line
     print(f"zarr: warning: {' '.join(str(message).split())}", file=sys.stderr)
 
@@ -183,7 +219,7 @@ def _version(wanted: bool) -> None:
 
 
 def make_app() -> App:
-    """Make the application of the table of commands."""
+    """Make the application from the table of commands."""
     made = App(
         name="zarr", help=_HELP, epilog=_EXIT_CODES, no_args_is_help=True, pretty_exceptions_enable=False,
         rich_markup_mode="rich",
@@ -228,7 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done, 1 could not be done, 2 wrong usage.
+        0 done, 1 could not be done, 2 wrong usage, 130 stopped by Ctrl-C.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The command that makes nodes: ``create``."""
+"""The command that creates nodes: ``create``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zarr.registry import get_codec_class
 from zarr.types import ZarrFormat
 
 _LEVELS = {"zstd": "level", "gzip": "level", "blosc": "clevel", "zlib": "level", "bz2": "level", "lzma": "preset"}
-"""The parameter that a number after the name of a codec means."""
+"""The parameter for a number after the name of a codec."""
 
 Lengths = Annotated[str | None, typer.Option(metavar="LENGTHS", help="The shape of an array: 100,10.")]
 Dtype = Annotated[str | None, typer.Option(help="The data type of an array: f4, int16, float32, string.")]
@@ -79,7 +79,7 @@ def create(
 
 
 def _wanted_format(place: Place, zarr_format: int | None) -> ZarrFormat | None:
-    """Return the format that is asked for, else that of the hierarchy, which could not list a node of the other one."""
+    """Return the requested format, else that of the hierarchy, which could not list a node of the other format."""
     if zarr_format is None and place.path and (above := find(place.root)) is not None:
         return above.zarr_format
     return cast("ZarrFormat | None", zarr_format)
@@ -118,12 +118,12 @@ def _parameters(given: dict[str, Any], zarr_format: ZarrFormat | None) -> dict[s
 
 
 def parse_codecs(texts: Sequence[str], zarr_format: ZarrFormat) -> dict[str, Any]:
-    """Return the parameters of ``create_array`` for codecs as the command line names them.
+    """Return the parameters of ``create_array`` for codecs of the command line.
 
     Parameters
     ----------
     texts : sequence of str
-        Each a name, a name with a level, or the JSON of a metadata document.
+        Each is a name, a name with a level, or the JSON of a metadata document.
     zarr_format : 2 or 3
 
     Examples
@@ -150,7 +150,7 @@ def parse_codecs(texts: Sequence[str], zarr_format: ZarrFormat) -> dict[str, Any
 
 
 def _kind(document: dict[str, Any]) -> Literal["filters", "serializer", "compressors"]:
-    """Return the parameter of ``create_array`` that takes a codec of format 3."""
+    """Return the parameter of ``create_array`` for a codec of format 3."""
     cls = get_codec_class(document["name"])
     if issubclass(cls, ArrayArrayCodec):
         return "filters"

@@ -1,26 +1,39 @@
-"""The commands that store arrays in another layout: ``rechunk``, ``reencode``, ``coarsen``."""
+"""The commands that store arrays in another layout or format: ``rechunk``, ``reencode``, ``coarsen``, ``convert``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import ExitStack, contextmanager
-from multiprocessing import get_context
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Annotated, Any, cast
 
 import typer
 
 import zarr
-from zarr._cli.answers import agree, counted, say, say_json
-from zarr._cli.arguments import AsJson, Options, Yes, parse_chunks, parse_lengths, parse_pairs
+from zarr._cli.answers import agree, counted, say, say_json, saying_how_to_go_on
+from zarr._cli.arguments import (
+    AsJson,
+    Memory,
+    Options,
+    Workers,
+    Yes,
+    parse_chunks,
+    parse_lengths,
+    parse_memory,
+    parse_pairs,
+    parse_place,
+    pool_of,
+)
 from zarr._cli.change import Dest, DestOptions, Source, ends, find, refuse_overlap
 from zarr._cli.create import Codec, parse_codecs
+from zarr.arrays.array import Array
+from zarr.groups.group import Group
+from zarr.tools.conversion.formats import FORMATS
 from zarr.tools.copies.coarsening import Convention
 from zarr.tools.copies.reductions import METHODS, Method
-from zarr.tools.plans.plan import MEMORY, Plan, parse_bytes
+from zarr.tools.plans.plan import MEMORY, Plan
+from zarr.types import ZarrFormat
 
-Memory = Annotated[str, typer.Option(help="The memory that a task may use.")]
-Workers = Annotated[int, typer.Option(min=0, help="Run the tasks in so many processes; 0: in this one.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Remove what is at DEST.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on where the same command was stopped.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only print the plan.")]
@@ -107,8 +120,52 @@ def _parse_factors(text: str) -> int | tuple[int, ...] | dict[str, Any]:
     return lengths[0] if len(lengths) == 1 else lengths
 
 
+def convert(
+    source: Annotated[str, typer.Argument(help="A file, or STORE::PATH; a part of a file follows after :: too.")],
+    target: Annotated[str, typer.Argument(help="A file, or STORE::PATH.")],
+    to: Annotated[str | None, typer.Option(help=f"zarr, {', '.join(FORMATS)}; by default by the name.")] = None,
+    chunks: Annotated[str | None, typer.Option(help="As in 100,-1 or time=100; by default those of SOURCE.")] = None,
+    shards: Annotated[str | None, typer.Option(help="In the same way; by default those of SOURCE.")] = None,
+    codec: Codec = None,
+    virtual: Annotated[bool, typer.Option("--virtual", help="Copy nothing: TARGET is a table of references.")] = False,
+    zarr_format: Annotated[int, typer.Option(min=2, max=3, help="The format of new Zarr.")] = 3,
+    memory: Memory = MEMORY,
+    workers: Workers = 0,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is at TARGET.")] = False,
+    resume: Resume = False,
+    dry_run: DryRun = False,
+    option: Options = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Convert HDF5, NetCDF, npy, npz, TIFF, Parquet, CSV or N5 to Zarr, or back; print what cannot be carried."""
+    given: dict[str, Any] = parse_codecs(codec, cast("ZarrFormat", zarr_format)) if codec else {}
+    for name, text in (("chunks", chunks), ("shards", shards)):
+        if text is not None:
+            given[name] = parse_chunks(text, f"--{name}")
+    place = parse_place(target, None, None)
+    if overwrite and not dry_run and not resume and (os.path.exists(place.store) or find(place) is not None):
+        agree(f"Replace {target}?", yes)
+    with pool_of(workers) as pool, saying_how_to_go_on():
+        made = zarr.tools.convert(
+            source, target, to=to, virtual=virtual, zarr_format=cast("ZarrFormat", zarr_format),
+            memory=parse_memory(memory), overwrite=overwrite, executor=pool, resume=resume, dry_run=dry_run,
+            storage_options=parse_pairs(option, "--option") or None, **given,
+        )  # fmt: skip
+    if isinstance(made.result, Array | Group):
+        made.result.store.close()
+    if as_json:
+        say_json({"target": target, "made": not dry_run, "plan": made.plan, "losses": list(made.losses)})
+        return
+    say(made.plan if dry_run else f"made {target}")
+    if made.losses:
+        say("cannot be carried:" if dry_run else "not carried:")
+        for text in made.losses:
+            say(f"  {text}")
+
+
 class _Job:
-    """Run what the three commands have in common: source, destination and options."""
+    """The common part of the three commands: source, destination and options."""
 
     def __init__(
         self,
@@ -126,10 +183,7 @@ class _Job:
     ) -> None:
         self.taken, self.given = ends(source, dest, option, dest_option)
         refuse_overlap(self.taken, self.given)
-        try:
-            self.memory = parse_bytes(memory)
-        except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--memory") from None
+        self.memory = parse_memory(memory)
         self.workers, self.overwrite, self.resume, self.dry_run = workers, overwrite, resume, dry_run
         self.yes, self.as_json = yes, as_json
 
@@ -138,7 +192,7 @@ class _Job:
         return parse_codecs(codec, node.metadata.zarr_format) if codec else {}
 
     def run(self, tool: Callable[[Any, Any, dict[str, Any]], Any]) -> None:
-        """Call a tool, and print what it has made, or its plan."""
+        """Call a tool, and print its result or its plan."""
         if self.overwrite and not self.dry_run and not self.resume and (there := find(self.given)) is not None:
             agree(f"Remove {there.words}?", self.yes)
         more: dict[str, Any] = {"memory": self.memory, "overwrite": self.overwrite}
@@ -148,18 +202,9 @@ class _Job:
             plan = tool(node, place, {**more, "dry_run": True})
             assert isinstance(plan, Plan)
             if not self.dry_run:
-                plan.run(stack.enter_context(_pool(self.workers)), resume=self.resume)
+                with saying_how_to_go_on():
+                    plan.run(stack.enter_context(pool_of(self.workers)), resume=self.resume)
         if self.as_json:
             say_json({"dest": str(self.given), "made": not self.dry_run, "tasks": len(plan), "plan": plan.explain()})
         else:
             say(plan.explain() if self.dry_run else f"made {self.given} by {counted(len(plan), 'task')}")
-
-
-@contextmanager
-def _pool(workers: int) -> Iterator[Executor | None]:
-    """Yield a pool of processes; none for no workers."""
-    if not workers:
-        yield None
-        return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield pool

@@ -1,21 +1,34 @@
-"""The commands that look at nodes: ``info``, ``tree``, ``ls``."""
+"""The commands that look at nodes, ``info``, ``tree``, ``ls``; and those that show them: ``serve``, ``view``."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import contextlib
+import webbrowser
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
 from zarr._cli.answers import columns, say, say_json
 from zarr._cli.arguments import AsJson, NodePath, Options, Store, parse_place
 from zarr._cli.sizes import describe_array
+from zarr._lazy import LazyModule, load_extra
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
+from zarr.storage.local.store import LocalStore
+from zarr.tools.contents.nodes import check_members, walk
+
+if TYPE_CHECKING:
+    from zarr import serving
+else:
+    serving = LazyModule("zarr.serving")
 
 
 def info(store: Store, path: NodePath = None, option: Options = None, as_json: AsJson = False) -> None:
     """Describe an array or a group: its shape, codecs, members, attributes."""
     with parse_place(store, path, option).opened() as node:
+        check_members(node)
         if as_json:
             say_json({**_describe(node), "attributes": dict(node.attrs)})
             return
@@ -25,17 +38,16 @@ def info(store: Store, path: NodePath = None, option: Options = None, as_json: A
 
 
 def _describe(node: Array[Any] | Group) -> dict[str, Any]:
-    """Return what ``info`` says of a node, without its attributes."""
+    """Return the output of ``info`` for a node, without its attributes."""
     if isinstance(node, Array):
         return describe_array(node)
-    members = [member for _, member in node.members(None)]
-    arrays = sum(isinstance(member, Array) for member in members)
+    kinds = Counter(type(member) for _, member in walk(node))
     return {
         "path": node.name,
         "kind": "group",
         "zarr_format": node.metadata.zarr_format,
-        "arrays": arrays,
-        "groups": len(members) - arrays,
+        "arrays": kinds[Array],
+        "groups": kinds[Group] - 1,
     }
 
 
@@ -48,6 +60,7 @@ def tree(
 ) -> None:
     """Draw the hierarchy below a group."""
     with parse_place(store, path, option).opened() as node:
+        check_members(node)
         if as_json:
             say_json(_branch(node, level))
         elif isinstance(node, Array):
@@ -58,14 +71,13 @@ def tree(
 
 def _branch(node: Array[Any] | Group, level: int | None) -> dict[str, Any]:
     """Return a node with all below it, as nested dictionaries."""
-    top = _row(node.name, node)
-    found: dict[str, dict[str, Any]] = {"": top}
-    members = [] if isinstance(node, Array) else sorted(node.members(level), key=lambda pair: pair[0].count("/"))
-    for name, member in members:
+    found: dict[str, dict[str, Any]] = {}
+    for name, member in walk(node, level):
         above, _, own = name.rpartition("/")
-        found[name] = _row(own, member)
-        found[above]["members"].append(found[name])
-    return top
+        found[name] = _row(own if name else member.name, member)
+        if name:
+            found[above]["members"].append(found[name])
+    return found[""]
 
 
 def ls(
@@ -77,6 +89,7 @@ def ls(
 ) -> None:
     """List the members of a group."""
     with parse_place(store, path, option).opened() as node:
+        check_members(node)
         members = list(node.members()) if isinstance(node, Group) else [(node.basename or "/", node)]
     rows = [_row(name, member) for name, member in members]
     if as_json:
@@ -101,3 +114,80 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         return ("group", str(row["name"]), "", "", "")
     chunks = "variable" if row["chunks"] is None else tuple(row["chunks"])
     return ("array", str(row["name"]), str(tuple(row["shape"])), str(row["dtype"]), str(chunks))
+
+
+def serve(
+    store: Store,
+    path: NodePath = None,
+    host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 is reached from others.")] = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="By default 8000, or a free one where it is taken.")
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(envvar="ZARR_SERVE_TOKEN", help="A client with it may store and delete keys; default: none."),
+    ] = None,
+    show_as: Annotated[
+        str | None, typer.Option("--as", metavar="v3", help="Show format 2 and N5 as hierarchies of format 3.")
+    ] = None,
+    origin: Annotated[
+        list[str] | None, typer.Option(help="A web site whose pages may read; by default all. Repeat.")
+    ] = None,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Serve what symbolic links lead to outside of the folder.")
+    ] = False,
+    option: Options = None,
+) -> None:
+    """Serve a store over HTTP until Ctrl-C: its keys, also by ranges, and lists of its folders."""
+    mode: Literal["r", "r+"] = "r" if token is None else "r+"
+    with _served(store, path, option, show_as, follow_links, mode) as (named, below, format_3):
+        made = serving.make_app(named, path=below, token=token, show_as=format_3, origins=origin or ("*",))
+        server = _listen(made, host, port)
+        typer.echo(f"{parse_place(store, path, option)} at {server.url}/ (Ctrl-C ends it)")
+        server.run()
+
+
+def view(
+    store: Store,
+    path: NodePath = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="By default 8000, or a free one where it is taken.")
+    ] = None,
+    show_as: Annotated[
+        str | None, typer.Option("--as", metavar="v3", help="Show N5 and drafts as hierarchies of format 3.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    option: Options = None,
+) -> None:
+    """Show a store in a browser, until Ctrl-C: the tree, documents, and pictures of arrays to pan and zoom."""
+    with _served(store, path, option, show_as, False, "r") as (named, below, format_3):
+        server = _listen(serving.make_view_app(named, path=below, show_as=format_3), "127.0.0.1", port)
+        typer.echo(f"{parse_place(store, path, option)} at {server.url}/view/ (Ctrl-C ends it)")
+        if browser:
+            webbrowser.open(f"{server.url}/view/")
+        server.run()
+
+
+@contextlib.contextmanager
+def _served(
+    store: Store, path: NodePath, option: Options, show_as: str | None, follow_links: bool, mode: Literal["r", "r+"]
+) -> Iterator[tuple[Any, str, Literal["v3"] | None]]:
+    """Return the store to serve, or its folder, and the path in it."""
+    load_extra("starlette", "serve", "a server")
+    if show_as not in (None, "v3"):
+        raise typer.BadParameter(f"{show_as!r} is not v3", param_hint="--as")
+    with parse_place(store, path, option).located(mode) as located:
+        named: Any = located.store
+        if isinstance(named, LocalStore) and not follow_links:
+            named = named.root  # in a folder given by its path, links out of it are not followed
+        yield named, located.path, cast("Literal['v3'] | None", show_as)
+
+
+def _listen(app: Any, host: str, port: int | None) -> serving.Server:
+    """Return a server at the given port; by default at the usual port, or at a free one."""
+    if port is not None:
+        return serving.Server(app, host, port)
+    try:
+        return serving.Server(app, host, serving.USUAL_PORT)
+    except OSError:
+        return serving.Server(app, host, 0)

@@ -12,17 +12,21 @@ from zarr.arrays.array import Array
 from zarr.arrays.show.info import byte_info, human_readable_size
 from zarr.core.sync import sync
 from zarr.groups.group import Group
+from zarr.tools.contents.blocks import stored_sizes
+from zarr.tools.contents.canonical import codec_text
+from zarr.tools.contents.listing import can_list
+from zarr.tools.contents.nodes import walk
 from zarr.types import METADATA_NAMES
 
 
 def describe_array(array: Array[Any], stored: bool = True) -> dict[str, Any]:
-    """Return what is known of an array under the keys that ``--json`` promises.
+    """Return the properties of an array under the keys of ``--json``.
 
     Parameters
     ----------
     array : Array
     stored : bool
-        Whether the store is listed, to count what is stored.
+        If True, list the store to count the stored chunks.
     """
     described = {
         "path": array.name,
@@ -41,7 +45,7 @@ def describe_array(array: Array[Any], stored: bool = True) -> dict[str, Any]:
 
 
 def _shape(array: Array[Any], name: str) -> list[int] | None:
-    """Return the shape of chunks or shards; None where there are none, or where they differ."""
+    """Return the shape of chunks or shards; None if there are none, or if they differ."""
     try:
         shape = getattr(array, name)
     except NotImplementedError:
@@ -50,17 +54,15 @@ def _shape(array: Array[Any], name: str) -> list[int] | None:
 
 
 def _stored(array: Array[Any]) -> dict[str, int]:
-    """Return how much of an array is stored, in chunks, or in shards where there are some."""
+    """Return the stored part of an array, in chunks, or in shards if it has any."""
     unit = "chunks" if array.metadata.shards is None else "shards"
-    return {
-        "bytes_stored": array.nbytes_stored(),
-        f"{unit}_stored": array._nshards_initialized,
-        f"{unit}_total": array._nshards,
-    }
+    listed = can_list(array.store_path)
+    stored = array._nshards_initialized if listed else sum(1 for _ in stored_sizes(array))
+    return {"bytes_stored": _own(array), f"{unit}_stored": stored, f"{unit}_total": array._nshards}
 
 
 def codecs_of(array: Array[Any]) -> list[Any]:
-    """Return the codecs of an array in the order in which they encode, each as its document has it."""
+    """Return the codecs of an array in the order in which they encode, each as in its document."""
     listed = [*array.filters, *([] if array.serializer is None else [array.serializer]), *array.compressors]
     return [codec.get_config() if array.metadata.zarr_format == 2 else codec.to_dict() for codec in listed]
 
@@ -78,7 +80,7 @@ def stat(store: Store, path: NodePath = None, option: Options = None, as_json: A
 
 
 def _rows(described: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return what is known of an array as names and texts, an empty text for what it does not have."""
+    """Return the properties of an array as names and texts; a missing property has an empty text."""
     unit = "shards" if "shards_total" in described else "chunks"
     raw, stored = described["bytes"], described["bytes_stored"]
     return [
@@ -90,7 +92,7 @@ def _rows(described: dict[str, Any]) -> list[tuple[str, str]]:
         ("dimension names", ", ".join(map(str, described["dimension_names"] or ()))),
         ("chunks", _lengths(described["chunks"]) or "variable"),
         ("shards", _lengths(described["shards"])),
-        ("codecs", ", ".join(map(_codec_text, described["codecs"]))),
+        ("codecs", ", ".join(map(codec_text, described["codecs"]))),
         ("bytes", byte_info(raw)),
         ("bytes stored", f"{byte_info(stored)}, ratio {raw / stored:.1f}" if stored else "0"),
         (f"{unit} stored", f"{described[f'{unit}_stored']} of {described[f'{unit}_total']}"),
@@ -98,18 +100,8 @@ def _rows(described: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _lengths(shape: list[int] | None) -> str:
-    """Return a shape as the command line takes it."""
+    """Return a shape in the notation of the command line."""
     return "" if shape is None else ",".join(map(str, shape)) or "()"
-
-
-def _codec_text(document: Any) -> str:
-    """Return a codec as a name and its parameters."""
-    if not isinstance(document, dict):
-        return str(document)
-    name = document.get("name", document.get("id"))
-    settings = document.get("configuration", {key: value for key, value in document.items() if key != "id"})
-    given = ", ".join(f"{key}={value}" for key, value in settings.items() if key != "name")
-    return f"{name}({given})" if given else str(name)
 
 
 def du(
@@ -122,46 +114,52 @@ def du(
 ) -> None:
     """Count the bytes that are stored for each node, with all nodes below it; the last line is the total."""
     with parse_place(store, path, option).opened() as node:
-        top, counted = node.name, _count(node)
-    total = counted[""][1]
-    shown = {name: each for name, each in sorted(counted.items()) if depth is None or _depth(name) <= depth}
-    rows = [(f"{top.rstrip('/')}/{name}" if name else top, kind, size) for name, (kind, size) in shown.items()]
+        above, (sizes, groups) = node.name.rstrip("/"), _count(node, depth)
+    rows = ((f"{above}/{name}" if name else node.name, name, size) for name, size in sizes.items())
     if as_json:
-        nodes = [{"path": name, "kind": kind, "bytes": size} for name, kind, size in rows]
-        say_json({"total": total, "nodes": nodes})
+        nodes = [{"path": p, "kind": "group" if n in groups else "array", "bytes": size} for p, n, size in rows]
+        say_json({"total": sizes[""], "nodes": nodes})
         return
-    sizes = [human_readable_size(size) if human else str(size) for size in (*(row[2] for row in rows), total)]
-    width = max(map(len, sizes))
-    say("\n".join(f"{size:>{width}}  {name}" for size, name in zip(sizes, [*(row[0] for row in rows), "total"])))
+    form = human_readable_size if human else str
+    width = max(len(form(size)) for size in sizes.values())
+    for text, _, size in rows:
+        say(f"{form(size):>{width}}  {text}")
+    say(f"{form(sizes['']):>{width}}  total")
 
 
 def _depth(name: str) -> int:
     return name.count("/") + 1 if name else 0
 
 
-def _count(node: Array[Any] | Group) -> dict[str, tuple[str, int]]:
-    """Return kind and bytes of a node, under "", and of all below it, each with the nodes below it."""
-    members = node.members(None) if isinstance(node, Group) else ()
-    own = {name: _own(member) for name, member in (("", node), *members)}
-    sizes = dict.fromkeys(own, 0)
-    for name, size in own.items():
-        sizes[name] += size
-        while name:
-            name = name.rpartition("/")[0]
-            sizes[name] += size
-    kinds = {name: "array" if isinstance(member, Array) else "group" for name, member in (("", node), *members)}
-    return {name: (kinds[name], sizes[name]) for name in own}
+def _count(node: Array[Any] | Group, depth: int | None) -> tuple[dict[str, int], set[str]]:
+    """Return the bytes of a node, under "", and of those down to a depth, each with all below it; and the groups."""
+    sizes: dict[str, int] = {}
+    groups: set[str] = set()
+    for name, member in walk(node):
+        if depth is None or _depth(name) <= depth:
+            sizes[name] = 0
+            if isinstance(member, Group):
+                groups.add(name)
+        parts, own = name.split("/") if name else [], _own(member)
+        for level in range(len(parts) + 1):
+            above = "/".join(parts[:level])
+            if above in sizes:
+                sizes[above] += own
+    return sizes, groups
 
 
 def _own(node: Array[Any] | Group) -> int:
-    """Return the bytes of an array with its documents, of a group its documents alone."""
-    return node.nbytes_stored() if isinstance(node, Array) else sync(_documents_size(node))
+    """Return the bytes of an array with its documents; of a group its documents only."""
+    if isinstance(node, Array) and can_list(node.store_path):
+        return node.nbytes_stored()
+    chunks = stored_sizes(node) if isinstance(node, Array) else ()
+    return sync(_documents_size(node)) + sum(size for _, size in chunks)
 
 
-async def _documents_size(group: Group) -> int:
+async def _documents_size(node: Array[Any] | Group) -> int:
     total = 0
     for name in sorted(METADATA_NAMES):
-        place = group.store_path / name
+        place = node.store_path / name
         if await place.exists():
-            total += await group.store.getsize(place.path)
+            total += await node.store.getsize(place.path)
     return total

@@ -1,4 +1,4 @@
-"""The command that prints what a node holds: ``cat``."""
+"""The commands that show what an array holds: ``cat`` prints it, ``plot`` draws it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ import typer
 
 from zarr._cli.answers import finite
 from zarr._cli.arguments import NodePath, Options, Place, Store, parse_place, parse_selection
+from zarr._lazy import load_extra
 from zarr.arrays.array import Array
+from zarr.arrays.show.chunk_pictures import plot_chunks
+from zarr.arrays.show.pictures import plot as plot_values
 from zarr.buffer.core import default_buffer_prototype
 from zarr.core.sync import sync
 from zarr.groups.group import Group
@@ -43,6 +46,7 @@ Printed = Annotated[Part, typer.Option(help="What is printed: values, attributes
 Selection = Annotated[
     str | None, typer.Option("--select", metavar="SELECTION", help="Which values, as NumPy selects them: 0:10,5.")
 ]
+Picture = Annotated[Path, typer.Argument(metavar="PICTURE", help="The file to write: .png, .svg, .pdf or .jpg.")]
 Format = Annotated[Form | None, typer.Option("--format", help="How values are printed; by default as text.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="The file to write; by default what is printed.")]
 
@@ -74,12 +78,38 @@ def cat(
     _write(content.rstrip(b"\n") + b"\n", output)
 
 
+def plot(
+    store: Store,
+    picture: Picture,
+    select: Selection = None,
+    chunks: Annotated[bool, typer.Option("--chunks", help="Draw the chunks; those that are read are marked.")] = False,
+    option: Options = None,
+) -> None:
+    """Draw an array into a file: one dimension as a line, two as an image, of more the middle; needs matplotlib."""
+    figures = load_extra("matplotlib.figure", "plot", "a picture")
+    selection = None if select is None else parse_selection(select)
+    with parse_place(store, None, option).opened() as node:
+        ax = figures.Figure(figsize=(8, 5), layout="constrained").add_subplot()
+        draw = plot_chunks if chunks else plot_values
+        draw(_array(node, "cannot be drawn"), selection, ax)
+        ax.figure.savefig(picture, dpi=120)
+    typer.echo(f"{picture}: {ax.get_title()}")
+
+
+def _array(node: Array[Any] | Group, lacks: str) -> Array[Any]:
+    """Return an array; refuse a group, and say what to do."""
+    if isinstance(node, Group):
+        names = ", ".join(sorted(node.array_keys())) or "none"
+        raise TypeError(f"{node.name} is a group and {lacks}: name one of its arrays ({names}) after '::'")
+    return node
+
+
 def _document(node: Array[Any] | Group) -> bytes:
     """Return the metadata document of a node as it is stored."""
     kind = ".zarray" if isinstance(node, Array) else ".zgroup"
     name = "zarr.json" if node.metadata.zarr_format == 3 else kind
     stored = sync((node.store_path / name).get())
-    if stored is None:  # a layout whose documents have other names is shown as format 2 or 3 has it
+    if stored is None:  # a layout with other documents is shown as format 2 or 3
         stored = node.metadata.to_buffer_dict(default_buffer_prototype())[name]
     return stored.to_bytes()
 
@@ -122,7 +152,7 @@ def _formatted(values: Any, form: Form) -> bytes:
 
 def _npy(values: Any) -> bytes:
     if values.dtype.kind == "T":
-        values = np.array(values.tolist(), dtype=str)  # of fixed length: NumPy would pickle text of any length
+        values = np.array(values.tolist(), dtype=str)  # of fixed length: NumPy would pickle text of variable length
     if values.dtype.hasobject:
         raise TypeError("npy has no form for Python objects: use --format json")
     file = io.BytesIO()
@@ -154,7 +184,7 @@ def _cell(value: Any) -> str:
 
 
 def plain_values(values: Any) -> Any:
-    """Return values as JSON has them: nested lists; complex numbers as pairs, dates and bytes as text.
+    """Return values in JSON types: nested lists; complex numbers as pairs, dates and bytes as text.
 
     Examples
     --------
@@ -178,7 +208,7 @@ def plain_values(values: Any) -> Any:
 
 
 def _texts(value: Any) -> Any:
-    """Return nested lists in which bytes are text."""
+    """Return nested lists with bytes as text."""
     if isinstance(value, list):
         return [_texts(item) for item in value]
     return value if isinstance(value, bool | int | float | str | None) else _cell(value)

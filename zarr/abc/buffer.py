@@ -1,4 +1,4 @@
-"""The contract of buffers, under the path where extensions look for it."""
+"""The contract of buffers, under the import path of extensions."""
 
 from zarr.buffer.core import ArrayLike, Buffer, BufferPrototype, NDArrayLike, NDBuffer
 

@@ -1,8 +1,8 @@
 """The contract of codecs.
 
 A codec is *described* (its name and configuration: these classes, frozen and comparable), *bound* to the chunks of an
-array (``bind``), and then used many times. A codec of another library need not bind: it may define the plain functions
-``_decode_sync`` and ``_encode_sync``, or the coroutines ``_decode_single`` and ``_encode_single``.
+array (``bind``), and then used many times. A codec of another library need not have ``bind``: it may define the plain
+functions ``_decode_sync`` and ``_encode_sync``, or the coroutines ``_decode_single`` and ``_encode_single``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ CodecOutput = TypeVar("CodecOutput", bound="NDBuffer | Buffer")
 CI = TypeVar("CI", bound="NDBuffer | Buffer")
 CO = TypeVar("CO", bound="NDBuffer | Buffer")
 
-# Names that extensions import from here although other rooms make them.
+# Names that extensions import from here although other rooms define them.
 __getattr__, __dir__ = lazy_names(
     __name__,
     {},
@@ -66,11 +66,6 @@ __getattr__, __dir__ = lazy_names(
 CodecJSON: TypeAlias = str | Mapping[str, object]
 
 
-def _check_codecjson_v2(data: object) -> TypeGuard[CodecJSON_V2[str]]:
-    """Return whether an object looks like the JSON form of a format 2 codec."""
-    return isinstance(data, Mapping) and isinstance(data.get("id"), str)
-
-
 @runtime_checkable
 class SupportsSyncCodec(Protocol[CI, CO]):
     """A codec with plain functions for one chunk, which need no event loop."""
@@ -81,12 +76,12 @@ class SupportsSyncCodec(Protocol[CI, CO]):
 
 
 def _codec_supports_sync(codec: object) -> TypeGuard[SupportsSyncCodec[Any, Any]]:
-    """Return whether a codec has the plain functions for both directions."""
+    """Return True if a codec has the plain functions for both directions."""
     return isinstance(codec, SupportsSyncCodec)
 
 
 class BoundCodec(Protocol):
-    """A codec made ready for the chunks of one array: plain functions of numpy arrays.
+    """A codec ready for the chunks of one array: plain functions of NumPy arrays.
 
     An array-to-array codec maps arrays to arrays. An array-to-bytes codec encodes an array to a one-dimensional array
     of unsigned bytes, a bytes-to-bytes codec maps such byte arrays to such byte arrays. Decoding goes the other way.
@@ -96,7 +91,7 @@ class BoundCodec(Protocol):
     native
         The name and parameters of the same stage in the compiled core, or None.
     out_spec
-        The description of what ``encode`` returns.
+        The description of the result of ``encode``.
     """
 
     native: tuple[str, dict[str, Any]] | None
@@ -111,7 +106,13 @@ class BoundCodec(Protocol):
         ...
 
     def encoded_size(self, nbytes: int) -> int | None:
-        """Return how many bytes ``nbytes`` bytes become, or None if that depends on the bytes."""
+        """Return the encoded size of ``nbytes`` bytes, or None if it depends on the bytes.
+
+        Parameters
+        ----------
+        nbytes : int
+            The number of bytes before encoding.
+        """
         ...
 
 
@@ -121,13 +122,18 @@ class BaseCodec(Metadata, Generic[CI, CO]):
     Attributes
     ----------
     is_fixed_size
-        Whether the encoded size depends on the decoded size only.
+        True if the encoded size depends on the decoded size only.
     """
 
     is_fixed_size: bool = False
 
     def bind(self, spec: ArraySpec) -> BoundCodec | None:
-        """Make the codec ready for chunks of one description.
+        """Return the codec bound to chunks of one description.
+
+        Parameters
+        ----------
+        spec : ArraySpec
+            The description of a chunk.
 
         Returns
         -------
@@ -142,34 +148,45 @@ class BaseCodec(Metadata, Generic[CI, CO]):
         return None
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """Return how many bytes a chunk has after encoding.
+        """Return the size of a chunk after encoding.
 
         Parameters
         ----------
         input_byte_length
-            How many it has before.
+            Its size before encoding.
         chunk_spec
             The description of the chunk before encoding.
 
         Raises
         ------
         NotImplementedError
-            When that depends on the data.
+            If it depends on the data.
         """
         raise NotImplementedError(f"The encoded size of {type(self).__name__} depends on the data.")
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """Return the description of what this codec makes of chunks of a description."""
+        """Return the description of chunks after this codec.
+
+        Parameters
+        ----------
+        chunk_spec : ArraySpec
+            The description of a chunk: shape, data type, fill value.
+
+        Returns
+        -------
+        ArraySpec
+            The description after the codec.
+        """
         return chunk_spec
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Return a codec with the parameters that follow from the array filled in."""
+        """Return a codec with the parameters that the array determines."""
         return self
 
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
     ) -> None:
-        """Raise if this codec cannot be used for such an array."""
+        """Raise an error if this codec cannot be used for the array."""
 
     async def _decode_single(self, chunk_data: CO, chunk_spec: ArraySpec) -> CI:
         if _codec_supports_sync(self):
@@ -195,15 +212,15 @@ class BaseCodec(Metadata, Generic[CI, CO]):
 
 
 class ArrayArrayCodec(BaseCodec["NDBuffer", "NDBuffer"]):
-    """Base of the codecs that make an array of an array."""
+    """Base of the codecs that turn an array into an array."""
 
 
 class ArrayBytesCodec(BaseCodec["NDBuffer", "Buffer"]):
-    """Base of the codecs that make bytes of an array."""
+    """Base of the codecs that turn an array into bytes."""
 
 
 class BytesBytesCodec(BaseCodec["Buffer", "Buffer"]):
-    """Base of the codecs that make bytes of bytes."""
+    """Base of the codecs that turn bytes into bytes."""
 
 
 Codec: TypeAlias = ArrayArrayCodec | ArrayBytesCodec | BytesBytesCodec
@@ -220,7 +237,18 @@ class ArrayBytesCodecPartialDecodeMixin:
     async def decode_partial(
         self, batch_info: Iterable[tuple[ByteGetter, SelectorTuple, ArraySpec]]
     ) -> Iterable[NDBuffer | None]:
-        """Decode parts of a batch of chunks: for each where to get bytes, the wanted part and the description."""
+        """Decode parts of a batch of chunks: for each its bytes, the wanted part and its description.
+
+        Parameters
+        ----------
+        batch_info : Iterable[tuple[ByteGetter, SelectorTuple, ArraySpec]]
+            For each chunk: where its bytes are, the wanted part, and its description.
+
+        Returns
+        -------
+        iterable of NDBuffer or None
+            None for a shard without a value.
+        """
         return await gather_windowed(self._decode_partial_single, list(batch_info))
 
 
@@ -233,34 +261,53 @@ class ArrayBytesCodecPartialEncodeMixin:
         raise NotImplementedError(f"{type(self).__name__} does not define _encode_partial_single.")
 
     async def encode_partial(self, batch_info: Iterable[tuple[ByteSetter, NDBuffer, SelectorTuple, ArraySpec]]) -> None:
-        """Write parts of a batch of chunks: for each where to set bytes, the elements, the part, the description."""
+        """Write parts of a batch of chunks: for each its bytes, the elements, the part and its description.
+
+        Parameters
+        ----------
+        batch_info : Iterable[tuple[ByteSetter, NDBuffer, SelectorTuple, ArraySpec]]
+            For each chunk: the place of its bytes, the elements, their place in the chunk, and its description.
+        """
         await gather_windowed(self._encode_partial_single, list(batch_info))
 
 
 class CodecPipeline:
-    """The codecs of an array, in order, and the reading and writing of chunks with them.
+    """The codecs of an array, in order, and how they read and write chunks.
 
-    The library has its own way of doing this; a class of this contract that is registered and named by
-    ``codec_pipeline.path`` takes it over.
+    The library itself does not use this class; a registered class of this contract that the setting
+    ``codec_pipeline.path`` names replaces its reads and writes.
     """
 
     @abstractmethod
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Return a pipeline whose codecs know the array."""
+        """Return a pipeline whose codecs are evolved for the array."""
 
     @classmethod
     @abstractmethod
     def from_codecs(cls, codecs: Iterable[Codec]) -> Self:
-        """Return a pipeline of codecs, in the order of encoding."""
+        """Return a pipeline of codecs, in the order of encoding.
+
+        Parameters
+        ----------
+        codecs : Iterable[Codec]
+            The codecs in the order in which they encode.
+        """
 
     @classmethod
     def from_array_metadata_and_store(cls, array_metadata: ArrayMetadata, store: Store) -> Self:
-        """Return a pipeline for an array in a store, for pipelines that do their own reading and writing.
+        """Return a pipeline for an array in a store, if the pipeline does its own reads and writes.
+
+        Parameters
+        ----------
+        array_metadata : ArrayMetadata
+            The metadata of an array.
+        store : Store
+            The store of the array.
 
         Raises
         ------
         NotImplementedError
-            When the class has no such way; ``from_codecs`` is used then.
+            If the class has no such way; then ``from_codecs`` is used.
         """
         raise NotImplementedError(f"'{cls.__name__}' does not implement CodecPipeline.from_array_metadata_and_store.")
 
@@ -278,11 +325,11 @@ class CodecPipeline:
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
     ) -> None:
-        """Raise if the codecs cannot be used for such an array."""
+        """Raise an error if the codecs cannot be used for the array."""
 
     @abstractmethod
     def compute_encoded_size(self, byte_length: int, array_spec: ArraySpec) -> int:
-        """Return how many bytes a chunk has after all codecs."""
+        """Return the size of a chunk after all codecs."""
 
     @abstractmethod
     async def decode(
@@ -308,8 +355,8 @@ class CodecPipeline:
         Parameters
         ----------
         batch_info
-            For each chunk: where to get its bytes, its description, the wanted part of it, the place of that part in
-            ``out``, and whether the part is the whole chunk.
+            For each chunk: where its bytes come from, its description, the wanted part of it, the place of that part in
+            ``out``, and True if the part is the whole chunk.
         out
             The array to fill.
         drop_axes
@@ -317,7 +364,7 @@ class CodecPipeline:
 
         Returns
         -------
-        For each chunk whether it was there.
+        For each chunk, True if the store has it.
         """
 
     @abstractmethod
@@ -327,7 +374,18 @@ class CodecPipeline:
         value: NDBuffer,
         drop_axes: tuple[int, ...] = (),
     ) -> None:
-        """Write parts of an array to chunks; the parameters mirror those of ``read``."""
+        """Write parts of an array to chunks; the parameters mirror those of ``read``.
+
+        Parameters
+        ----------
+        batch_info : Iterable[tuple[ByteSetter, ArraySpec, SelectorTuple, SelectorTuple, bool]]
+            For each chunk: where it is stored, its description, the selection in it, the selection in ``value``, and
+            True if the selection is the whole chunk.
+        value : NDBuffer
+            The elements to write.
+        drop_axes : tuple[int, ...]
+            Axes of the selection that ``value`` lacks.
+        """
 
 
 async def _noop_for_none(

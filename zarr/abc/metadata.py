@@ -1,22 +1,25 @@
-"""The contract of everything that has a JSON form."""
+"""The contract of objects with a JSON form."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from zarr._records import field_names, record
-
-if TYPE_CHECKING:
-    from zarr.types import JSON
+from zarr.types import JSON
 
 
 @record(frozen=True)
 class Metadata:
-    """A frozen dataclass that goes to and from a dict of JSON values."""
+    """A frozen dataclass that is converted to and from a dict of JSON values."""
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the fields as a dict; fields that are metadata, or sequences of it, become dicts too.
+
+        Returns
+        -------
+        dict
+            JSON names and values.
 
         Examples
         --------
@@ -28,6 +31,11 @@ class Metadata:
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
         """Return an instance whose fields are the entries of a dict.
+
+        Parameters
+        ----------
+        data : dict[str, JSON]
+            The metadata as a dictionary.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""The contract of both faces of an array, for those who use one. A class may inherit from it, or be registered."""
+"""The contract of both faces of arrays and groups, for programs that use them. A class may inherit or register."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class BaseArray(ABC):
-    """The properties that every array tells without being read.
+    """The properties of an array that need no read.
 
     Examples
     --------
@@ -25,7 +25,7 @@ class BaseArray(ABC):
     @property
     @abstractmethod
     def dtype(self) -> Any:
-        """The data type of the elements, as numpy knows it."""
+        """The NumPy data type of the elements."""
 
     @property
     @abstractmethod
@@ -54,7 +54,7 @@ class BaseArray(ABC):
 
 
 class SynchronousArray(BaseArray):
-    """An array whose calls return when they are done.
+    """An array whose calls return after they are done.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class SynchronousArray(BaseArray):
 
     @abstractmethod
     def __eq__(self, other: object) -> bool:
-        """Return whether another array is the same one: of equal metadata, at the same place."""
+        """Return True if another array is the same one: of equal metadata, at the same place."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -98,11 +98,11 @@ class AsynchronousArray(BaseArray):
 
     @abstractmethod
     async def equals(self, other: object) -> bool:
-        """Return whether another array is the same one: of equal metadata, at the same place."""
+        """Return True if another array is the same one: of equal metadata, at the same place."""
 
 
 class BaseGroup(ABC):
-    """Properties of a group that are known without reading its members.
+    """The properties of a group that need no read of its members.
 
     Examples
     --------
@@ -152,7 +152,7 @@ class SynchronousGroup(BaseGroup):
 
     @abstractmethod
     def __contains__(self, member: str) -> bool:
-        """Return whether there is a member of a name."""
+        """Return True if there is a member of a name."""
 
     @abstractmethod
     def __getitem__(self, path: str) -> Any:
@@ -179,7 +179,7 @@ class AsynchronousGroup(BaseGroup):
 
     @abstractmethod
     async def contains(self, member: str) -> bool:
-        """Return whether there is a member of a name."""
+        """Return True if there is a member of a name."""
 
     @abstractmethod
     async def getitem(self, key: str) -> Any:

@@ -26,7 +26,7 @@ class Numcodec(Protocol):
 
     @classmethod
     def from_config(cls, config: Any) -> Self:
-        """Return a codec of a configuration."""
+        """Return a codec from a configuration."""
         ...
 
 
@@ -37,13 +37,13 @@ def _has_methods(obj: object) -> bool:
 
 
 def _is_numcodec(obj: object) -> TypeGuard[Numcodec]:
-    """Return whether an object behaves like a numcodecs codec.
+    """Return True if an object behaves like a numcodecs codec.
 
-    An ``isinstance`` test against a protocol would be looser and slower, and numcodecs need not be imported for this.
+    An ``isinstance`` test against a protocol would accept more and be slower, and numcodecs need not be imported.
     """
     return not isinstance(obj, type) and _has_methods(obj)
 
 
 def _is_numcodec_cls(obj: object) -> TypeGuard[type[Numcodec]]:
-    """Return whether an object is a class of numcodecs codecs."""
+    """Return True if an object is a class of numcodecs codecs."""
     return isinstance(obj, type) and _has_methods(obj)

@@ -1,28 +1,28 @@
-"""The contract of storage transformers: a store that stands between one array and the store of the user."""
+"""The contract of storage transformers: a store between one array and the store of the user."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
-if TYPE_CHECKING:
-    from zarr.abc.stores.async_store import Store
-    from zarr.types import JSON
+from zarr.abc.stores.async_store import Store
+from zarr.types import JSON
 
 
 class StorageTransformer(ABC):
-    """Changes the keys or the values of the chunks of one array on their way to the store and back.
+    """A transformer of the keys or the values of the chunks of one array, between the array and the store.
 
-    An array document names its transformers in ``storage_transformers``. The first stands next to the array, the last
-    next to the store. A transformer sees chunks only: documents (``zarr.json``) pass it by, because they say which
-    transformers there are. Register one by :func:`zarr.registry.register_storage_transformer`, or as an entry point of
+    An array document lists its transformers in ``storage_transformers``. The first is next to the array, the last next
+    to the store. A transformer handles chunks only: documents (``zarr.json``) do not go through it, because they
+    contain the list of transformers. Register one by :func:`zarr.registry.register_storage_transformer`, or as an entry
+    point of
     the group ``zarr.storage_transformer``. Source: Zarr core specification v3, "Storage transformers".
 
     Parameters
     ----------
     **configuration
-        What the document says under ``configuration``.
+        The value of ``configuration`` in the document.
 
     Examples
     --------
@@ -54,18 +54,18 @@ class StorageTransformer(ABC):
 
     @abstractmethod
     def wrap(self, store: Store, path: str) -> Store:
-        """Return the store that the chunks of an array are read from and written to.
+        """Return the store for the chunks of an array.
 
         Parameters
         ----------
         store
-            What stands below: the store of the user, or that of the next transformer.
+            The store below: that of the user, or that of the next transformer.
         path
-            The path of the array. All keys that the array asks for begin with it: ``"<path>/c/0/1"``.
+            The path of the array. All its keys begin with it: ``"<path>/c/0/1"``.
 
         Returns
         -------
         Store
-            For most, a subclass of :class:`zarr.storage.WrapperStore`. It keeps what it stores below ``path``, so
-            that it goes when the array is deleted, and uses no name of a document (``zarr.json``).
+            Usually a subclass of :class:`zarr.storage.WrapperStore`. It keeps all that it stores below ``path``, so
+            that it is deleted with the array, and uses no name of a document (``zarr.json``).
         """

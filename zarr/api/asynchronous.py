@@ -1,4 +1,4 @@
-"""The functions of ``zarr`` as coroutines; what they do is written at their twins in ``synchronous.py``."""
+"""The functions of ``zarr`` as coroutines; their twins in ``synchronous.py`` have the full documentation."""
 
 from __future__ import annotations
 
@@ -19,14 +19,7 @@ from zarr.arrays.handle import ArrayHandle
 from zarr.buffer.core import NDArrayLike
 from zarr.chunks.spec import parse_array_config  # noqa: F401
 from zarr.dtype import ZDTypeLike, get_data_type_from_native_dtype  # noqa: F401
-from zarr.errors import (  # noqa: F401  # noqa: F401
-    ArrayNotFoundError,
-    GroupNotFoundError,
-    NodeTypeValidationError,
-    ZarrDeprecationWarning,
-    ZarrRuntimeWarning,
-    ZarrUserWarning,
-)
+from zarr.errors import *  # noqa: F403
 from zarr.groups.async_group import AsyncGroup, wrap_async
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata  # noqa: F401
@@ -35,14 +28,8 @@ from zarr.notices import warn
 from zarr.runners.choose import async_runner_for
 from zarr.steps.nodes import read_array_steps
 from zarr.storage.path import StorePath
-from zarr.storage.resolve import (
-    StoreLike,
-    make_store_path,  # noqa: F401
-)
-from zarr.types import (
-    ChunksLike,  # noqa: F401
-    ZarrFormat,
-)
+from zarr.storage.resolve import StoreLike, make_store_path  # noqa: F401
+from zarr.types import ChunksLike, ZarrFormat  # noqa: F401
 
 T = TypeVar("T")
 ArrayLike: TypeAlias = Any
@@ -183,7 +170,8 @@ async def save(
     **kwargs: Any,
 ) -> None:
     if len(args) == 1 and not kwargs:
-        await save_array(store, args[0], zarr_format=zarr_format, path=path, storage_options=storage_options)
+        call = operations.save_call(store, {"": args[0]}, zarr_format, path, storage_options, overwrite=True)
+        await run(call)
     else:
         await save_group(store, *args, zarr_format=zarr_format, path=path, storage_options=storage_options, **kwargs)
 
@@ -214,20 +202,13 @@ async def load(*, store: StoreLike, path: str | None = None, zarr_format: ZarrFo
 
 
 async def tree(grp: AsyncGroup, expand: bool | None = None, level: int | None = None) -> Any:
-    warn("Use AsyncGroup.tree instead.", ZarrDeprecationWarning)
+    warn("Use AsyncGroup.tree instead.", ZarrDeprecationWarning)  # noqa: F405
     return await grp.tree(expand=expand, level=level)
 
 
-async def copy(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
-    return await copying.in_thread(copying.copy, *args, **kwargs)
-
-
-async def copy_all(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
-    return await copying.in_thread(copying.copy_all, *args, **kwargs)
-
-
-async def copy_store(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
-    return await copying.in_thread(copying.copy_store, *args, **kwargs)
+copy = copying.in_thread(copying.copy)
+copy_all = copying.in_thread(copying.copy_all)
+copy_store = copying.in_thread(copying.copy_store)
 
 
 async def get_array_metadata(store_path: StorePath, zarr_format: ZarrFormat | None = 3) -> dict[str, Any]:

@@ -1,14 +1,16 @@
-"""Copying nodes between groups and keys between stores, as ``zarr.copy``, ``copy_all`` and ``copy_store`` do."""
+"""Copy nodes between groups and keys between stores: ``zarr.copy``, ``copy_all`` and ``copy_store``."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, MutableMapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from functools import wraps
+from typing import Any, Literal, TypeAlias
 
-from zarr._lazy import LazyModule
+from zarr._lazy import asyncio
+from zarr.abc.store import Store
 from zarr.abc.stores.changes import in_node_order
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
@@ -17,12 +19,8 @@ from zarr.groups.async_group import AsyncGroup
 from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
 from zarr.steps.requests import Get, List, Put, ask_steps
+from zarr.storage.payloads import MappingStore
 from zarr.storage.resolve import StoreLike, resolve_store_path
-
-if TYPE_CHECKING:
-    import asyncio
-else:
-    asyncio = LazyModule("asyncio")
 
 Counts: TypeAlias = tuple[int, int, int]
 IfExists: TypeAlias = Literal["raise", "replace", "skip", "skip_initialized"]
@@ -34,12 +32,12 @@ BLOCK_ROWS_BYTES = 16 << 20
 
 @contextmanager
 def logging_to(log: Any, dry_run: bool) -> Iterator[Log]:
-    """Open whatever was given as a log.
+    """Open the object that was given as a log.
 
     Raises
     ------
     TypeError
-        If it is no callable, path or file.
+        If it is neither callable nor a path nor a file.
     """
     note = "dry run: " if dry_run else ""
     if log is None:
@@ -55,8 +53,14 @@ def logging_to(log: Any, dry_run: bool) -> Iterator[Log]:
         raise TypeError(f"log must be a callable, a path or a file, not {type(log).__name__}")
 
 
+def say_summary(say: Log, dry_run: bool, copied: int, skipped: int, nbytes: int) -> None:
+    """Say how much was done, in the last line of a log."""
+    counts = f"{copied:,} copied, {skipped:,} skipped"
+    say(counts if dry_run else f"all done: {counts}, {nbytes:,} bytes copied")
+
+
 def check_if_exists(if_exists: str, valid: Iterable[str]) -> None:
-    """Refuse a policy that is none."""
+    """Refuse an unknown policy."""
     if if_exists not in valid:
         raise ValueError(f"if_exists must be one of {tuple(valid)}, not {if_exists!r}")
 
@@ -75,7 +79,54 @@ def copy(
     dry_run: bool = False,
     **create_kws: Any,
 ) -> Counts:
-    """See :func:`zarr.copy`."""
+    """Copy an array, or a group with all below it, into a group.
+
+    Values are decoded and encoded again, and nodes join what the group holds. :func:`zarr.tools.copy` copies stored
+    bytes as they are to a new place: it is faster, shows its progress, runs on clusters, and goes on after a stop.
+
+    Parameters
+    ----------
+    source : Array, Group or h5py object
+        The node to copy.
+    dest : Group
+        The group that receives the copy.
+    name : str, optional
+        By default the name of the source.
+    shallow : bool
+        If True, copy only the arrays directly in a group, not the groups below it.
+    without_attrs : bool
+        If True, do not copy attributes. Default: False.
+    log : callable, str, path or file, optional
+        Where each copy is logged. Default: nowhere.
+    if_exists : {"raise", "replace", "skip", "skip_initialized"}
+    dry_run : bool
+        If True, store nothing; only count and log. Default: False.
+    **kwargs
+        Parameters of the new arrays.
+    **create_kws
+        Parameters of :func:`zarr.create_array` for the new arrays.
+
+    Returns
+    -------
+    (copied, skipped, bytes)
+        Number of copied nodes (of keys, for :func:`copy_store`), number of skipped ones, and number of bytes of data
+        copied.
+
+    Raises
+    ------
+    ValueError
+        If there is a node at the destination and ``if_exists`` is "raise".
+    TypeError
+        If the source has no name of its own, and ``name`` gives none.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> source, dest = zarr.group(), zarr.group()
+    >>> made = source.create_array("x", data=__import__("numpy").arange(3))
+    >>> zarr.copy(source["x"], dest)
+    (1, 0, 24)
+    """
     copier = _Copier(shallow, without_attrs, if_exists, dry_run, create_kws)
     if name is None:
         name = str(source.name).rstrip("/").rpartition("/")[2]
@@ -94,7 +145,34 @@ def copy_all(
     dry_run: bool = False,
     **create_kws: Any,
 ) -> Counts:
-    """See :func:`zarr.copy_all`."""
+    """Copy all members of a group into another group.
+
+    Parameters
+    ----------
+    source, dest : Group
+        The group whose members are copied, and the group that receives them.
+    shallow, without_attrs, log, if_exists, dry_run, **kwargs
+        See :func:`copy`.
+    **create_kws
+        Parameters of :func:`zarr.create_array` for the new arrays.
+
+    Returns
+    -------
+    (copied, skipped, bytes)
+        Number of copied nodes (of keys, for :func:`copy_store`), number of skipped ones, and number of bytes of data
+        copied.
+
+    Raises
+    ------
+    ValueError
+        If there is a node at the destination and ``if_exists`` is "raise".
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.copy_all(zarr.group(), zarr.group())
+    (0, 0, 0)
+    """
     copier = _Copier(shallow, without_attrs, if_exists, dry_run, create_kws)
     return copier.copy(list(_members(source)), dest, log, attributes_of=source)
 
@@ -104,12 +182,12 @@ def _in_one_store(source: Any, dest: Any) -> bool:
 
 
 def _is_itself(source: Any, dest: Any, name: str) -> bool:
-    """Return whether a node is copied to where it lies: no harm where what is there is skipped, or an error."""
+    """Return True if a node is copied onto itself: harmless with "skip", else an error."""
     return _in_one_store(source, dest) and str(source.path) == (dest.store_path / name).path
 
 
 def _refuse_overlap(source: Any, dest: Any, name: str) -> None:
-    """Refuse a copy onto its source, which would be deleted first, or into it, which would have no end."""
+    """Refuse a copy onto its source, which would be deleted first, or into its source, which would never end."""
     if not _in_one_store(source, dest):
         return
     old, new = source.path, (dest.store_path / name).path
@@ -142,25 +220,30 @@ class _Copier:
         self, members: list[tuple[str, Any]], dest: Any, log: Any, *, top: bool = False, attributes_of: Any = None
     ) -> Counts:
         """Copy members into a group, and the attributes of the group that they come from, if it is given."""
+        if not hasattr(dest, "require_group"):
+            raise ValueError(f"the destination of a copy is a group, not {dest!r}")
         for name, member in members:
             if self.if_exists not in ("raise", "skip") or not _is_itself(member, dest, name):
                 _refuse_overlap(member, dest, name)
+        if self.if_exists == "skip_initialized" and not isinstance(dest, Group):
+            raise ValueError("if_exists='skip_initialized' asks for stored chunks: the destination must be of Zarr")
         with logging_to(log, self.dry_run) as self.say:
             for name, member in members:
                 self.node(member, dest, name, top)
             if attributes_of is not None and not self.without_attrs and not self.dry_run:
                 dest.attrs.update(dict(attributes_of.attrs))
+            say_summary(self.say, self.dry_run, self.copied, self.skipped, self.nbytes)
         return self.copied, self.skipped, self.nbytes
 
     def node(self, source: Any, dest: Any, name: str, top: bool = False) -> None:
-        """Copy one node into a group; ``dest`` is None below a group that a dry run did not make."""
+        """Copy one node into a group; ``dest`` is None below a group that a dry run did not create."""
         if _is_array(source):
             self._array(source, dest, name)
         elif top or not self.shallow:
             self._group(source, dest, name)
 
     def _clear(self, source: Any, dest: Any, name: str) -> bool:
-        """Return whether an array is to be copied, now that it is known what is in its place."""
+        """Return True if an array is to be copied; decide by the node in its place."""
         there = None if dest is None else dest.get(name)
         if there is None:
             return True
@@ -194,7 +277,8 @@ class _Copier:
 
     def _like(self, source: Any, dest: Any, name: str) -> Any:
         if not isinstance(dest, Group):
-            return dest.create_dataset(name, shape=source.shape, dtype=source.dtype, **self.create_kws)
+            how = {**_lent_to_h5py(source), **self.create_kws}
+            return dest.create_dataset(name, shape=source.shape, dtype=source.dtype, **how)
         parameters = dict(self.create_kws)
         if not isinstance(source, Array):
             fill_value = getattr(source, "fillvalue", None)
@@ -219,8 +303,19 @@ class _Copier:
             self.node(member, made, member_name)
 
 
+def _lent_to_h5py(source: Any) -> dict[str, Any]:
+    """Return what a dataset of h5py takes over from an array: chunks and fill value; codecs, if it is of h5py, too."""
+    if not source.shape:
+        return {}
+    lent = {"chunks": getattr(source, "chunks", None), "fillvalue": getattr(source, "fill_value", None)}
+    for name in ("compression", "compression_opts", "shuffle", "fletcher32", "fillvalue"):
+        if hasattr(source, name):
+            lent[name] = getattr(source, name)
+    return {name: value for name, value in lent.items() if value is not None}
+
+
 def _blocks(source: Any) -> Iterator[Any]:
-    """Cut an array along its first dimension, at the borders of chunks, into blocks of a bearable size."""
+    """Cut an array along its first dimension, at the borders of chunks, into blocks of moderate size."""
     if not source.shape or 0 in source.shape:
         yield Ellipsis
         return
@@ -249,9 +344,45 @@ def copy_store(
     dry_run: bool = False,
     log: Any = None,
 ) -> Counts:
-    """See :func:`zarr.copy_store`."""
+    """Copy the values of a store into another store, byte for byte.
+
+    Parameters
+    ----------
+    source, dest : StoreLike
+        Where the values are read, and where they are written.
+    source_path, dest_path : str
+        Only keys below these paths are copied.
+    excludes, includes : str or list of str, optional
+        Regular expressions: keys to leave out, and exceptions from these.
+    flags : int
+        Flags of the regular expressions.
+    if_exists : {"raise", "replace", "skip"}
+    dry_run : bool
+        If True, store nothing; only count and log. Default: False.
+    log : callable, str, path or file, optional
+        Where each copy is logged. Default: nowhere.
+
+    Returns
+    -------
+    (copied, skipped, bytes)
+        Number of copied keys, number of skipped ones, and number of bytes of data copied.
+
+    Raises
+    ------
+    CopyError (a ValueError)
+        If a key is there already and ``if_exists`` is "raise".
+
+    Examples
+    --------
+    >>> import zarr
+    >>> source, dest = {}, {}
+    >>> made = zarr.group(source)
+    >>> zarr.copy_store(source, dest)[0]
+    1
+    """
     check_if_exists(if_exists, IF_EXISTS[:3])
-    taken, given = resolve_store_path(source, path=source_path), resolve_store_path(dest, path=dest_path)
+    taken = resolve_store_path(_as_store(source), path=source_path)
+    given = resolve_store_path(_as_store(dest), path=dest_path)
     reader, writer = runner_for(taken.store), runner_for(given.store)
     prefix = f"{taken.path}/" if taken.path else ""
     names = sorted(key[len(prefix) :] for key in reader.run(ask_steps(List(taken.path))))
@@ -275,7 +406,13 @@ def copy_store(
                 if value is not None:
                     nbytes += len(value)
                     writer.run(ask_steps(Put(target + name, value)))
+        say_summary(say, dry_run, copied, skipped, nbytes)
     return copied, skipped, nbytes
+
+
+def _as_store(store: StoreLike) -> StoreLike:
+    """Return a store of bytes for a mapping, which is to hold what a program reads by its keys."""
+    return MappingStore(store) if isinstance(store, MutableMapping) and not isinstance(store, Store) else store
 
 
 def _patterns(patterns: str | Iterable[str] | None, flags: int) -> list[re.Pattern[str]]:
@@ -297,7 +434,12 @@ def _synchronous(node: Any) -> Any:
     return Array(node) if isinstance(node, AsyncArray) else node
 
 
-async def in_thread(copying: Callable[..., Counts], *args: Any, **kwargs: Any) -> Counts:
-    """Copy in a thread; nodes that are given as their asynchronous faces are copied as the others."""
-    named = {name: _synchronous(value) for name, value in kwargs.items()}
-    return await asyncio.to_thread(copying, *map(_synchronous, args), **named)
+def in_thread(copying: Callable[..., Counts]) -> Callable[..., Coroutine[Any, Any, Counts]]:
+    """Return a coroutine function that copies in a thread; it accepts asynchronous arrays and groups, too."""
+
+    @wraps(copying)
+    async def copy(*args: Any, **kwargs: Any) -> Counts:
+        named = {name: _synchronous(value) for name, value in kwargs.items()}
+        return await asyncio.to_thread(copying, *map(_synchronous, args), **named)
+
+    return copy

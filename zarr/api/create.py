@@ -1,30 +1,17 @@
-"""The functions that make arrays; their operations stand in ``operations.py``."""
+"""Create arrays: ``zarr.create_array``, ``zarr.empty``, ``zarr.full`` and their like.
+
+Each function runs one call of ``operations.py``. Its coroutine in ``asynchronous.py`` runs the same call, and takes
+signature and documentation from here. No function of this file calls a store.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Unpack
 
-from zarr.api.operations import (
-    ArrayLike,
-    array_call,
-    create_array_call,
-    create_call,
-    from_array_call,
-    like_call,
-    run_array,
-)
+from zarr.api import operations
+from zarr.api.operations import ArrayLike
 from zarr.arrays.array import Array
-from zarr.arrays.create.parameters import (
-    CREATE,
-    CREATE_ARRAY,
-    FILLS,
-    FROM_ARRAY,
-    Create,
-    CreateArray,
-    FromArray,
-    fills,
-    takes,
-)
+from zarr.arrays.create import parameters as record
 from zarr.older_calls import IN_ORDER_OF_CREATE, also_in_order
 from zarr.types import ZarrFormat
 
@@ -40,9 +27,9 @@ __all__ = [
 
 
 @also_in_order(*IN_ORDER_OF_CREATE)
-@takes(Create, CREATE, rest=True)
+@record.takes(record.Create, record.CREATE, rest=True)
 def create(shape: tuple[int, ...] | int, **parameters: Any) -> Array[Any]:
-    """Make an array by the parameters of zarr-python 2 and 3; new programs are better served by ``create_array``.
+    """Create an array by the parameters of zarr-python 2 and 3; new programs should use ``create_array``.
 
     Parameters
     ----------
@@ -61,13 +48,13 @@ def create(shape: tuple[int, ...] | int, **parameters: Any) -> Array[Any]:
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        There is a node already and ``overwrite`` is false.
+        If a node is there and ``overwrite`` is False.
     ValueError
-        A parameter belongs to the other format, or parameters contradict each other.
+        If a parameter belongs to the other format, or parameters contradict each other.
     TypeError
-        There is no such parameter, or a codec or a data type cannot be used.
+        If there is no such parameter, or a codec or a data type cannot be used.
     ReadOnlyError
-        The store is read-only.
+        If the store is read-only.
 
     Examples
     --------
@@ -75,12 +62,12 @@ def create(shape: tuple[int, ...] | int, **parameters: Any) -> Array[Any]:
     >>> zarr.create((10, 10), chunks=(5, 5), dtype="int32").nchunks
     4
     """
-    return run_array(create_call(shape, **parameters))
+    return operations.run_array(operations.create_call(shape, **parameters))
 
 
-@takes(CreateArray, CREATE_ARRAY)
-def create_array(store: StoreLike, *, name: str | None = None, **parameters: Unpack[CreateArray]) -> Array[Any]:
-    """Make an array.
+@record.takes(record.CreateArray, record.CREATE_ARRAY)
+def create_array(store: StoreLike, *, name: str | None = None, **parameters: Unpack[record.CreateArray]) -> Array[Any]:
+    """Create an array.
 
     When a chunk is written, its codecs run in this order: ``filters``, ``serializer``, ``compressors``, and last the
     checksum. With ``shards``, these codecs encode each chunk of a shard, and the index of the shard has a checksum.
@@ -120,19 +107,19 @@ def create_array(store: StoreLike, *, name: str | None = None, **parameters: Unp
     >>> array.chunks, array.shards
     ((2, 2), (4, 4))
     """
-    return run_array(create_array_call(store, name, **parameters))
+    return operations.run_array(operations.create_array_call(store, name, **parameters))
 
 
-@takes(FromArray, FROM_ARRAY)
+@record.takes(record.FromArray, record.FROM_ARRAY)
 def from_array(
     store: StoreLike,
     *,
     data: Array[Any] | npt.ArrayLike,
     write_data: bool = True,
     name: str | None = None,
-    **parameters: Unpack[FromArray],
+    **parameters: Unpack[record.FromArray],
 ) -> Array[Any]:
-    """Make an array after another one: with its shape, dtype and elements, and the settings of a zarr array.
+    """Create an array like another one: with its shape, dtype and elements, and the settings of a zarr array.
 
     Parameters
     ----------
@@ -141,7 +128,7 @@ def from_array(
     data : Array or array-like
         The source. A zarr array is copied a block of chunks at a time.
     write_data : bool
-        Copy the elements; False takes only shape, dtype and settings.
+        If True, the default, copy the elements; if False, take only shape, dtype and settings.
     name : str, optional
         Path of the array in the store; by default the array is the root.
     **parameters
@@ -154,13 +141,13 @@ def from_array(
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        There is a node already and ``overwrite`` is false.
+        If a node is there and ``overwrite`` is False.
     ValueError
-        The new array would overwrite its source, or parameters contradict each other or the format.
+        If the new array would overwrite its source, or parameters contradict each other or the format.
     TypeError
-        There is no such parameter, or a codec cannot be used.
+        If there is no such parameter, or a codec cannot be used.
     ReadOnlyError
-        The store is read-only.
+        If the store is read-only.
 
     Examples
     --------
@@ -169,16 +156,17 @@ def from_array(
     >>> zarr.from_array({}, data=np.arange(4), chunks=(2,))[:]
     array([0, 1, 2, 3])
     """
-    return run_array(from_array_call(store, name, data=data, write_data=write_data, **parameters))
+    return operations.run_array(operations.from_array_call(store, name, data=data, write_data=write_data, **parameters))
 
 
 def array(data: npt.ArrayLike | Array[Any], **kwargs: Any) -> Array[Any]:
-    """Make an array of data.
+    """Create an array from data.
 
     Parameters
     ----------
     data : array-like
-        Gives the shape, and the dtype where none is given; a zarr array lends its chunks and codecs too.
+        The elements. They give the shape, and the dtype if none is given; a zarr array also gives its chunks and
+        codecs.
     **kwargs
         Parameters of :func:`zarr.create`.
 
@@ -192,44 +180,44 @@ def array(data: npt.ArrayLike | Array[Any], **kwargs: Any) -> Array[Any]:
     >>> zarr.array([1, 2, 3])[:]
     array([1, 2, 3])
     """
-    return run_array(array_call(data, **kwargs))
+    return operations.run_array(operations.array_call(data, **kwargs))
 
 
-@fills
+@record.fills
 def empty(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
-    return run_array(create_call(shape, **kwargs))
+    return operations.run_array(operations.create_call(shape, **kwargs))
 
 
-@fills
+@record.fills
 def zeros(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
-    return run_array(create_call(shape, **FILLS["zeros"], **kwargs))
+    return operations.run_array(operations.create_call(shape, **record.FILLS["zeros"], **kwargs))
 
 
-@fills
+@record.fills
 def ones(shape: tuple[int, ...], **kwargs: Any) -> Array[Any]:
-    return run_array(create_call(shape, **FILLS["ones"], **kwargs))
+    return operations.run_array(operations.create_call(shape, **record.FILLS["ones"], **kwargs))
 
 
-@fills
+@record.fills
 def full(shape: tuple[int, ...], fill_value: Any, **kwargs: Any) -> Array[Any]:
-    return run_array(create_call(shape, fill_value=fill_value, **kwargs))
+    return operations.run_array(operations.create_call(shape, fill_value=fill_value, **kwargs))
 
 
-@fills
+@record.fills
 def empty_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
-    return run_array(like_call("empty", a, zarr_format, **kwargs))
+    return operations.run_array(operations.like_call("empty", a, zarr_format, **kwargs))
 
 
-@fills
+@record.fills
 def zeros_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
-    return run_array(like_call("zeros", a, zarr_format, **kwargs))
+    return operations.run_array(operations.like_call("zeros", a, zarr_format, **kwargs))
 
 
-@fills
+@record.fills
 def ones_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
-    return run_array(like_call("ones", a, zarr_format, **kwargs))
+    return operations.run_array(operations.like_call("ones", a, zarr_format, **kwargs))
 
 
-@fills
+@record.fills
 def full_like(a: ArrayLike, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
-    return run_array(like_call("full", a, zarr_format, **kwargs))
+    return operations.run_array(operations.like_call("full", a, zarr_format, **kwargs))

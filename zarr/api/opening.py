@@ -1,24 +1,17 @@
-"""Opening what is stored, and making groups and hierarchies. Their operations stand in ``operations.py``."""
+"""Open stored nodes, and create groups and hierarchies. The operations stand in ``operations.py``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
+from zarr import older_calls
 from zarr.abc.store import Store
 from zarr.api import operations
 from zarr.api.operations import ArrayLike, PathLike
 from zarr.arrays.array import Array
 from zarr.chunks.spec import ArrayConfigLike
 from zarr.groups.handle import Nodes
-from zarr.older_calls import (
-    IN_ORDER_OF_OPEN_ARRAY,
-    also_in_order,
-    key_of_copy,
-    named,
-    without_metadata_key,
-    without_positions,
-)
 from zarr.types import JSON, AccessModeLiteral, ZarrFormat
 
 if TYPE_CHECKING:
@@ -31,7 +24,7 @@ __all__ = [
 ]
 
 
-@without_positions
+@older_calls.without_positions
 def open(
     store: StoreLike | None = None,
     *in_order: Any,
@@ -79,7 +72,7 @@ def open(
     ValueError
         If the mode or the format is unknown, or a metadata document is damaged.
     ReadOnlyError
-        If the store is read-only and the mode asks for writing.
+        If the store is read-only and the mode needs to write.
 
     Examples
     --------
@@ -91,11 +84,11 @@ def open(
     """
     if in_order:
         said = {"mode": mode, "zarr_format": zarr_format, "path": path, "storage_options": storage_options, **kwargs}
-        return open(store, **named("open", ("mode",), in_order, {**said, "config": config}))
+        return open(store, **older_calls.named("open", ("mode",), in_order, {**said, "config": config}))
     return operations.run_node(operations.open_call(store, mode, zarr_format, path, storage_options, config, **kwargs))
 
 
-@without_positions
+@older_calls.without_positions
 def open_array(
     store: StoreLike | None = None,
     *in_order: Any,
@@ -105,7 +98,7 @@ def open_array(
     config: ArrayConfigLike | None = None,
     **kwargs: Any,
 ) -> Array[Any]:
-    """Open an array.
+    """Open an array; create it if the mode allows that.
 
     Parameters
     ----------
@@ -119,9 +112,11 @@ def open_array(
     storage_options : dict, optional
         Options of fsspec for a store that is given as a URL. By default there are none.
     config : ArrayConfig or dict, optional
+        Run-time behaviour of the array, which is not stored; see :func:`zarr.create_array`. By default the settings
+        ``array.*`` of :data:`zarr.config`.
     **kwargs
-        ``mode`` (see :func:`zarr.open`; by default only what is there is opened), and the parameters of
-        :func:`zarr.create` for an array that is made.
+        ``mode`` (see :func:`zarr.open`; by default only an existing array is opened), and the parameters of
+        :func:`zarr.create` for a new array.
 
     Returns
     -------
@@ -146,11 +141,11 @@ def open_array(
     if in_order:
         said = {"zarr_format": zarr_format, "path": path or None, "storage_options": storage_options, **kwargs}
         said["config"] = config
-        return open_array(store, **named("open_array", IN_ORDER_OF_OPEN_ARRAY, in_order, said))
+        return open_array(store, **older_calls.named("open_array", older_calls.IN_ORDER_OF_OPEN_ARRAY, in_order, said))
     return operations.run_array(operations.open_array_call(store, zarr_format, path, storage_options, config, **kwargs))
 
 
-@also_in_order(
+@older_calls.also_in_order(
     "mode", "cache_attrs", "synchronizer", "path", "chunk_store", "storage_options", zarr_version="zarr_format"
 )
 def open_group(
@@ -192,7 +187,7 @@ def open_group(
     attributes : dict, optional
         Attributes of a new group. They change nothing of a group that is there. By default there are none.
     use_consolidated : bool, str or None
-        Whether to use consolidated metadata, the copy of all documents below the group. None, the default, uses it if
+        If True, use consolidated metadata, the copy of all documents below the group. None, the default, uses it if
         there is one. True raises an error if there is none. False ignores it. In format 2 a string is the name of its
         document, which is ".zmetadata" by default.
 
@@ -211,7 +206,7 @@ def open_group(
     ValueError
         If ``use_consolidated`` is True and there is no consolidated metadata; if the mode or the format is unknown.
     ReadOnlyError
-        If the store is read-only and the mode asks for writing.
+        If the store is read-only and the mode needs to write.
 
     Examples
     --------
@@ -225,14 +220,14 @@ def open_group(
 
 
 def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwargs: Any) -> Group:
-    """Open a group by the copy of its members' documents.
+    """Open a group by its consolidated metadata.
 
     Parameters
     ----------
     *args, **kwargs
-        See :func:`zarr.open_group`. Also, as in zarr-python 2, ``metadata_key`` and ``mode`` after the store.
+        See :func:`zarr.open_group`. As in zarr-python 2, ``metadata_key`` and ``mode`` may follow the store.
     use_consolidated : True
-        Nothing else makes sense here.
+        No other value is allowed.
 
     Returns
     -------
@@ -241,7 +236,7 @@ def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwar
     Raises
     ------
     ValueError
-        If there is no copy.
+        If there is no consolidated metadata.
     TypeError
         If ``use_consolidated`` is not True.
 
@@ -255,19 +250,21 @@ def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwar
     """
     operations.check_consolidated(use_consolidated)
     if len(args) > 1 or "metadata_key" in kwargs:
-        args, kwargs, use_consolidated = key_of_copy(args, kwargs)
+        args, kwargs, use_consolidated = older_calls.key_of_copy(args, kwargs)
     return open_group(*args, use_consolidated=use_consolidated, **kwargs)
 
 
 def open_like(a: ArrayLike, path: str, *, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Array[Any]:
-    """Open an array, or make it like another one.
+    """Open an array; if there is none, create it like another one.
 
     Parameters
     ----------
     a : Array or array-like
         The model.
     path : str
+        A path or URL, or a store.
     zarr_format : 2, 3 or None
+        The format: 2 or 3. Default: that of the source.
     **kwargs
         See :func:`zarr.open_array`; ``store`` among them.
 
@@ -284,7 +281,9 @@ def open_like(a: ArrayLike, path: str, *, zarr_format: ZarrFormat | None = None,
     return operations.run_array(operations.open_like_call(a, path, zarr_format, **kwargs))
 
 
-@also_in_order("overwrite", "chunk_store", "cache_attrs", "synchronizer", "path", zarr_version="zarr_format")
+@older_calls.also_in_order(
+    "overwrite", "chunk_store", "cache_attrs", "synchronizer", "path", zarr_version="zarr_format"
+)
 def group(
     store: StoreLike | None = None,
     *,
@@ -298,14 +297,14 @@ def group(
     attributes: dict[str, JSON] | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Group:
-    """Open a group, or make it.
+    """Open a group; create it if there is none.
 
     Parameters
     ----------
     store : StoreLike
         A path, a URL, a store or a mapping. None makes a new store in memory.
     overwrite : bool
-        Whether it is made anew in any case, and what is there goes first.
+        If True, create the group in any case, and delete first the node that is at its place.
     synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
         Locks that partial writes to the arrays below, and changes of attributes, acquire. By default those that the
         setting ``array.locking`` chooses.
@@ -350,7 +349,7 @@ def create_group(
     attributes: dict[str, Any] | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Group:
-    """Make a group.
+    """Create a group.
 
     Parameters
     ----------
@@ -361,8 +360,9 @@ def create_group(
     zarr_format : 2, 3 or None
         The format to write. None, the default, takes the setting ``default_zarr_format``, which is 3.
     overwrite : bool
-        Whether what is there goes first.
+        If True, delete first the node that is at the place of the new one.
     attributes : dict, optional
+        The attributes: JSON values. Default: none.
     storage_options : dict, optional
         Options of fsspec for a store that is given as a URL. By default there are none.
 
@@ -373,7 +373,7 @@ def create_group(
     Raises
     ------
     ContainsGroupError, ContainsArrayError
-        If there is a node already and ``overwrite`` is false.
+        If a node is there and ``overwrite`` is False.
 
     Examples
     --------
@@ -385,12 +385,12 @@ def create_group(
     return operations.run_group(operations.create_group_call(store, *how))
 
 
-@without_metadata_key
-@also_in_order(zarr_version="zarr_format")
+@older_calls.without_metadata_key
+@older_calls.also_in_order(zarr_version="zarr_format")
 def consolidate_metadata(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Group:
-    """Store with a group a copy of the documents of all nodes below it, so that one read opens them all.
+    """Store consolidated metadata with a group: copies of all documents below it, so that one read opens them all.
 
-    After that every change through this library keeps the copy up to date.
+    After that every change through this library keeps them up to date.
 
     Parameters
     ----------
@@ -399,7 +399,7 @@ def consolidate_metadata(store: StoreLike, path: str | None = None, zarr_format:
     path : str, optional
         Path of the node below the place that ``store`` names. By default that place itself.
     zarr_format : 2, 3 or None
-        None takes the format that is there.
+        The format of the group. None, the default, accepts both.
 
     Returns
     -------
@@ -412,7 +412,7 @@ def consolidate_metadata(store: StoreLike, path: str | None = None, zarr_format:
     ContainsArrayError
         If there is an array.
     TypeError
-        If the store wants no consolidated metadata.
+        If the store does not allow consolidated metadata.
 
     Examples
     --------
@@ -428,26 +428,28 @@ def consolidate_metadata(store: StoreLike, path: str | None = None, zarr_format:
 def create_hierarchy(
     *, store: Store, nodes: Nodes, overwrite: bool = False
 ) -> Iterator[tuple[str, Group | Array[Any]]]:
-    """Make many nodes at once, with the groups that they need above them.
+    """Create many nodes at once, with the groups that they need above them.
 
     Parameters
     ----------
     store : Store
+        A path, a URL, a store or a mapping.
     nodes : dict of path to metadata
+        The metadata of each node, by its path.
     overwrite : bool
-        Whether nodes that are there go first, with all below them.
+        If True, delete first the nodes that are at these places, with all below them.
 
     Returns
     -------
     iterator of (path, Array or Group)
-        Those that were made, parents first.
+        The new nodes, parents first.
 
     Raises
     ------
     ValueError
-        If the nodes make no hierarchy.
+        If the nodes form no hierarchy.
     ContainsGroupError, ContainsArrayError
-        If there is a node already and ``overwrite`` is false; nothing has been made then.
+        If a node is there and ``overwrite`` is False; nothing is created then.
 
     Examples
     --------

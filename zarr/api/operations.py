@@ -1,31 +1,25 @@
 """The operations of the API: the store that each works on, and its steps.
 
-The synchronous and the asynchronous functions make the same calls; they differ in who runs the steps.
+The synchronous and the asynchronous functions make the same calls; they differ in the runner of the steps.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
+from zarr import errors
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.store import Store
 from zarr.arrays.array import Array
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.chunks.spec import parse_array_config
-from zarr.errors import (
-    ArrayNotFoundError,
-    ContainsArrayError,
-    ContainsGroupError,
-    GroupNotFoundError,
-    MetadataValidationError,
-    NodeNotFoundError,
-)
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.runners.choose import runner_for
+from zarr.steps.consolidated import settle
 from zarr.steps.nodes import check_mode_steps, opening_steps, read_array_steps, read_node_steps
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
@@ -57,6 +51,8 @@ else:
 ArrayLike: TypeAlias = Any
 PathLike: TypeAlias = str
 CREATING = ("a", "w", "w-")
+OLDER_MODES: Final[dict[Any, Any]] = {"x": "w-", "w+": "r+"}
+"""Modes of zarr-python 2 and their present names; "w+" opened an existing node to read and write it."""
 NO_ARRAYS = "at least one array must be provided"
 
 T = TypeVar("T")
@@ -82,7 +78,7 @@ def run(call: Call[T]) -> T:
 
 
 def run_array(call: Call[ArrayHandle]) -> Array[Any]:
-    """Run a call that gives an array; the array keeps the runner, so that no second one is made."""
+    """Run a call that gives an array; the array keeps the runner, so that no second one is needed."""
     runner = runner_for(call.store)
     handle = runner.run(call.steps)
     handle.adopt(runner)
@@ -113,7 +109,7 @@ def as_members(records: list[NodeRecord]) -> list[tuple[str, Array[Any] | Group]
 
 
 def loading_mode(store: Any) -> AccessModeLiteral:
-    """Return the mode to load with: an existing store is read as it is, not through a read-only copy."""
+    """Return the mode of loading: an existing store is used as it is, without a read-only copy."""
     writable = instance_of(store, "zarr.abc.stores.async_store", "Store") and not store.read_only
     return "r+" if writable else "r"
 
@@ -144,7 +140,8 @@ def check_format(zarr_format: object) -> None:
         If it is neither 2 nor 3 nor None.
     """
     if zarr_format not in (None, 2, 3):
-        raise MetadataValidationError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got '{zarr_format}'.")
+        message = f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got '{zarr_format}'."
+        raise errors.MetadataValidationError(message)
 
 
 # ------------------------------------------------------------------------------------------------- groups
@@ -161,9 +158,10 @@ def open_group_call(
     synchronizer: Any = None,
     **without_effect: Any,
 ) -> Call[GroupHandle]:
-    """Open a group; whether it may be made depends on the mode."""
+    """Open a group; the mode decides if a missing one is created."""
     if without_effect:
         _creation.warn_without_effect(without_effect)
+    mode = OLDER_MODES.get(mode, mode)
     config = None if synchronizer is None else synchronizers.with_synchronizer(None, synchronizer)
     if type(store) is str and "|" in store:
         zarr_format = url.format_of_url(store, zarr_format)
@@ -191,11 +189,11 @@ def _open_group_steps(
     if mode != "w":
         try:
             return (yield from opening.open_group_steps(place, zarr_format, use_consolidated))
-        except (GroupNotFoundError, MetadataValidationError) as error:
-            translated = yield from _translated_steps(place, mode, zarr_format, error, GroupNotFoundError)
+        except (errors.GroupNotFoundError, errors.MetadataValidationError) as error:
+            translated = yield from _translated_steps(place, mode, zarr_format, error, errors.GroupNotFoundError)
             if translated is not None:
                 if isinstance(translated, ArrayHandle):
-                    raise ContainsArrayError(place.store, place.path) from None
+                    raise errors.ContainsArrayError(place.store, place.path) from None
                 return translated
             if mode not in CREATING:
                 raise (yield from opening.explained_steps(place, error)) from error.__cause__
@@ -214,14 +212,14 @@ def _translated_steps(
     mode: AccessModeLiteral | None,
     zarr_format: ZarrFormat | None,
     error: Exception,
-    kind: type[NodeNotFoundError],
+    kind: type[errors.NodeNotFoundError],
 ) -> Steps[Handle | None]:
-    """Return a node of another layout, where none was found and no format asked for; such are only read."""
+    """Return a node of another layout, if none was found and no format was given; such a node can only be read."""
     wanted = zarr_format is None and mode != "w-"
     found = (yield from layouts.translated_steps(place, kind)) if wanted else None
     if found is not None:
         return _handle_of(found.place, found.metadata)
-    if not isinstance(error, NodeNotFoundError) or isinstance(error, MetadataValidationError):
+    if not isinstance(error, errors.NodeNotFoundError) or isinstance(error, errors.MetadataValidationError):
         raise error
     return None
 
@@ -234,7 +232,7 @@ def create_group_call(
     attributes: Mapping[str, Any] | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Call[GroupHandle]:
-    """Make a group where there is none, or anew."""
+    """Create a group; with ``overwrite``, delete first the node that is at its place."""
     place = resolve_store_path(store, path=path, mode="w" if overwrite else "a", storage_options=storage_options)
 
     def steps(place: StorePath) -> Steps[GroupHandle]:
@@ -253,14 +251,14 @@ def group_call(
     storage_options: dict[str, Any] | None = None,
     **without_effect: Any,
 ) -> Call[GroupHandle]:
-    """Open a group, or make it where there is none, or make it anew; one in a store to read is read."""
+    """Open a group; create it if there is none, or anew with ``overwrite``. A read-only store is only read."""
     to_read = not overwrite and not attributes and getattr(store, "read_only", False)
     mode: AccessModeLiteral = "w" if overwrite else "r" if to_read else "a"
     return open_group_call(store, mode, path, storage_options, zarr_format, attributes, **without_effect)
 
 
 def check_consolidated(use_consolidated: object) -> None:
-    """Refuse to open consolidated metadata without it."""
+    """Refuse ``open_consolidated`` with any value of ``use_consolidated`` but True."""
     if use_consolidated is not True:
         raise TypeError(
             "'use_consolidated' must be 'True' in 'open_consolidated'. Use 'open' with 'use_consolidated=False' to "
@@ -271,13 +269,13 @@ def check_consolidated(use_consolidated: object) -> None:
 def consolidate_call(
     store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None
 ) -> Call[GroupHandle]:
-    """Store a copy of the documents of all nodes below a group."""
+    """Store consolidated metadata with a group."""
     place = resolve_store_path(store, path=path)
     return Call(place.store, members.consolidate_steps(place, zarr_format))
 
 
 def hierarchy_call(store: Store, nodes: Nodes, overwrite: bool = False) -> Call[list[NodeRecord]]:
-    """Make many nodes at once."""
+    """Create many nodes at once."""
     place = resolve_store_path(store)
     return Call(place.store, hierarchy.create_hierarchy_steps(place, nodes, overwrite))
 
@@ -292,7 +290,7 @@ def create_array_call(
     data: Any = None,
     **parameters: Any,
 ) -> Call[ArrayHandle]:
-    """Make an array; one that is made after a zarr array is a copy of it."""
+    """Create an array; if the data are a zarr array, copy it."""
     if not parameters.keys() <= record.CREATE_ARRAY.keys():
         record.refuse_unknown("create_array", parameters, record.CREATE_ARRAY)
     place = resolve_store_path(store, path=name, mode="a", storage_options=storage_options)
@@ -307,7 +305,7 @@ def from_array_call(
     data: Any,
     **parameters: Any,
 ) -> Call[ArrayHandle]:
-    """Make an array of another one."""
+    """Create an array from another one."""
     if not parameters.keys() <= copying.WORDS_OF_COPIES:
         record.refuse_unknown("from_array", parameters, copying.WORDS_OF_COPIES)
     place = resolve_store_path(store, path=name, mode="a", storage_options=storage_options)
@@ -322,11 +320,12 @@ def open_array_call(
     config: Any = None,
     **kwargs: Any,
 ) -> Call[ArrayHandle]:
-    """Open an array; whether it may be made depends on the mode among the keyword arguments."""
+    """Open an array; the mode among the keyword arguments decides if a missing one is created."""
     zarr_format = format_of(kwargs, zarr_format)
     if type(store) is str and "|" in store:
         zarr_format = url.format_of_url(store, zarr_format)
     mode = kwargs.pop("mode", None)
+    mode = OLDER_MODES.get(mode, mode)
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
     if mode == "w-":
         return Call(place.store, _checked_steps(place, mode, store, zarr_format, config, kwargs))
@@ -349,14 +348,14 @@ def _open_array_steps(
     if mode != "w":
         try:
             metadata = yield from read_array_steps(place, zarr_format)
-        except (NodeNotFoundError, MetadataValidationError) as error:
-            translated = yield from _translated_steps(place, mode, zarr_format, error, ArrayNotFoundError)
+        except (errors.NodeNotFoundError, errors.MetadataValidationError) as error:
+            translated = yield from _translated_steps(place, mode, zarr_format, error, errors.ArrayNotFoundError)
             if translated is not None:
                 if isinstance(translated, GroupHandle):
-                    raise ContainsGroupError(place.store, place.path) from None
+                    raise errors.ContainsGroupError(place.store, place.path) from None
                 return translated.with_config(parse_array_config(_config_of(config, creation)))
             if mode not in CREATING:
-                raise (yield from opening.missing_steps(place, ArrayNotFoundError)) from None
+                raise (yield from opening.missing_steps(place, errors.ArrayNotFoundError)) from None
         else:
             config = _config_of(config, creation) if creation else config
             return ArrayHandle(place, metadata, parse_array_config(config))
@@ -370,10 +369,10 @@ def _open_array_steps(
 
 
 def _config_of(config: Any, creation: Mapping[str, Any], *, as_array: bool = True) -> Any:
-    """Return the configuration of an array that is there, with the old parameters that count for it, too.
+    """Return the configuration of an existing array, with the old parameters that still count for it.
 
-    As in zarr-python, those that only say how an array is held in memory are passed over in silence, and that of empty
-    chunks is deprecated where an array was asked for. Chunks in another store would be other values: that is said.
+    As in zarr-python, parameters that only say how an array is held in memory are ignored, and ``write_empty_chunks``
+    is deprecated if an array was opened. A chunk store would change the values: a warning says that it has no effect.
     """
     if not creation:
         return config
@@ -395,7 +394,7 @@ def create_call(
     storage_options: dict[str, Any] | None = None,
     **parameters: Any,
 ) -> Call[ArrayHandle]:
-    """Make an array by the parameters of ``zarr.create``."""
+    """Create an array by the parameters of ``zarr.create``."""
     parameters["zarr_format"] = format_of(parameters, parameters.get("zarr_format"))
     place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
 
@@ -408,7 +407,7 @@ def create_call(
 
 
 def array_call(data: Any, **kwargs: Any) -> Call[ArrayHandle]:
-    """Make an array of data."""
+    """Create an array from data."""
     if kwargs.pop("read_only", False):
         raise ValueError("read_only=True is no longer supported when creating new arrays")
     if isinstance(data, ArrayFace):
@@ -426,19 +425,19 @@ def array_call(data: Any, **kwargs: Any) -> Call[ArrayHandle]:
 
 
 def like_call(fill: str, model: Any, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Call[ArrayHandle]:
-    """Make an array like another one, of the fill value that a name of ``FILLS`` stands for, or "full"."""
+    """Create an array like another one, filled by a name of ``FILLS`` or by "full"."""
     zarr_format = format_of(kwargs, zarr_format)
     given = kwargs if zarr_format is None else {**kwargs, "zarr_format": zarr_format}
     return create_call(**_creation.filled_like(fill, model, given))
 
 
 def open_like_call(model: Any, path: str, zarr_format: ZarrFormat | None = None, **kwargs: Any) -> Call[ArrayHandle]:
-    """Open an array, or make it like another one."""
+    """Open an array; if there is none, create it like another one."""
     zarr_format = format_of(kwargs, zarr_format)
     wanted = zarr_format or create.default_zarr_format()
     parameters = _creation.like_parameters(model, {**kwargs, "zarr_format": wanted})
     if zarr_format is None:
-        parameters.pop("zarr_format", None)  # that of the array that is there, or that of the configuration
+        parameters.pop("zarr_format", None)  # from the existing array, or from the configuration
     parameters["mode"] = parameters.get("mode") or "a"
     return open_array_call(parameters.pop("store", None), path=path, **parameters)
 
@@ -455,7 +454,8 @@ def open_call(
     config: Any = None,
     **kwargs: Any,
 ) -> Call[Handle]:
-    """Open whatever is there; what is made where nothing is depends on the mode and on whether a shape is given."""
+    """Open the node at a place; where there is none, the mode and the shape decide which kind is created."""
+    mode = OLDER_MODES.get(mode, mode)
     zarr_format = format_of(kwargs, zarr_format)
     if type(store) is str and "|" in store:
         zarr_format = url.format_of_url(store, zarr_format)
@@ -485,15 +485,16 @@ def _open_steps(
     array_wanted = "shape" in given or given.get("data") is not None
     if mode != "w":
         try:
+            settle(place.store)
             metadata = yield from read_node_steps(place, zarr_format)
-        except (NodeNotFoundError, MetadataValidationError) as error:
-            translated = yield from _translated_steps(place, mode, zarr_format, error, GroupNotFoundError)
+        except (errors.NodeNotFoundError, errors.MetadataValidationError) as error:
+            translated = yield from _translated_steps(place, mode, zarr_format, error, errors.GroupNotFoundError)
             if translated is not None:
                 if isinstance(translated, GroupHandle):
                     return translated
                 return translated.with_config(parse_array_config(config))
             if mode not in CREATING:
-                wanted = ArrayNotFoundError if array_wanted else GroupNotFoundError
+                wanted = errors.ArrayNotFoundError if array_wanted else errors.GroupNotFoundError
                 raise (yield from opening.missing_steps(place, wanted)) from None
         else:
             if not instance_of(metadata, "zarr.metadata.group", "GroupMetadata"):
@@ -525,12 +526,12 @@ def elements_of(data: Any) -> Any:
 
 
 def check_saved(arrays: Iterable[Any]) -> None:
-    """Refuse what cannot be saved.
+    """Refuse values that cannot be saved.
 
     Raises
     ------
     TypeError
-        If something is no array.
+        If one of them is no array.
     """
     for data in arrays:
         if not (hasattr(data, "shape") and hasattr(data, "dtype") and hasattr(data, "__getitem__")):
@@ -545,7 +546,7 @@ def save_call(
     storage_options: dict[str, Any] | None = None,
     **kwargs: Any,
 ) -> Call[None]:
-    """Store arrays, by their paths below a place; more than one path, or a named one, makes a group."""
+    """Store arrays by their paths below a place; more than one path, or a named one, creates a group."""
     zarr_format = format_of(kwargs, zarr_format)
     check_saved(arrays.values())
     mode = kwargs.pop("mode", "a")
@@ -568,12 +569,12 @@ def save_call(
 
 
 def saved_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Name the arrays that ``save_group`` is given.
+    """Give names to the arrays that ``save_group`` receives.
 
     Raises
     ------
     ValueError
-        If there are none, or two have one name.
+        If there are no arrays, or two have the same name.
     TypeError
         If a keyword argument is no array.
     """

@@ -1,15 +1,15 @@
-"""Saving and loading whole arrays, and copies. Their operations stand in ``operations.py``."""
+"""Save and load whole arrays, and make copies. The operations stand in ``operations.py``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, asyncio
 from zarr.abc.store import is_synchronous
-from zarr.api import copying
+from zarr.api.copying import copy, copy_all, copy_store
 from zarr.api.opening import open
-from zarr.api.operations import loading_mode, run, save_call, saved_arrays
+from zarr.api.operations import format_of, loading_mode, run, save_call, saved_arrays
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.unsaved import save_many_steps
@@ -17,7 +17,6 @@ from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.read_many import outs_for, read_many_steps
 from zarr.buffer.core import NDArrayLike
 from zarr.errors import ZarrDeprecationWarning
-from zarr.groups.group import Group
 from zarr.notices import warn
 from zarr.older_calls import also_in_order
 from zarr.runners.choose import async_runner_for, runner_for
@@ -26,9 +25,10 @@ from zarr.storage.resolve import StoreLike
 from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
-    import asyncio
+    from zarr.groups import summary
+    from zarr.groups.group import Group
 else:
-    asyncio = LazyModule("asyncio")
+    summary = LazyModule("zarr.groups.summary")
 
 __all__ = [
     "copy", "copy_all", "copy_store", "load", "read_many", "save", "save_array", "save_group", "save_many", "tree",
@@ -43,17 +43,16 @@ def save(
     storage_options: dict[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Store one array as an array, or several arrays as a group.
+    """Store one array as an array, or several arrays as a group; this replaces the node that is there.
 
-    A group replaces what is there. A single array does not: where a node is there, it raises an error; call
-    :func:`zarr.save_array` with ``mode="w"`` to replace that.
+    :func:`zarr.save_array` raises an error instead if there is a node.
 
     Parameters
     ----------
     store : StoreLike
         A path, a URL, a store or a mapping.
     *args : numpy.ndarray or another array
-        Arrays without names. One alone is stored as an array; in a group they are called ``arr_0``, ``arr_1`` …
+        Arrays without names. A single one is stored as an array; in a group their names are ``arr_0``, ``arr_1`` …
     zarr_format : 2, 3 or None
         The format to write. None, the default, takes the setting ``default_zarr_format``, which is 3.
     path : str, optional
@@ -72,9 +71,7 @@ def save(
     ValueError
         If no array is given.
     TypeError
-        If an argument is no array, as a list.
-    ContainsArrayError, ContainsGroupError
-        If a single array is given and a node is there.
+        If an argument is no array, for example a list.
 
     Examples
     --------
@@ -85,8 +82,10 @@ def save(
     >>> sorted(zarr.load(store))
     ['arr_0', 'x']
     """
+    if isinstance(kwargs.get("zarr_version"), int):
+        zarr_format = format_of(kwargs, zarr_format)
     if len(args) == 1 and not kwargs:
-        save_array(store, args[0], zarr_format=zarr_format, path=path, storage_options=storage_options)
+        run(save_call(store, {"": args[0]}, zarr_format, path, storage_options, overwrite=True))
     else:
         save_group(store, *args, zarr_format=zarr_format, path=path, storage_options=storage_options, **kwargs)
 
@@ -107,6 +106,7 @@ def save_array(
     store : StoreLike
         A path, a URL, a store or a mapping.
     arr : numpy.ndarray or another array
+        The array to save.
     zarr_format : 2, 3 or None
         The format to write. None, the default, takes the setting ``default_zarr_format``, which is 3.
     path : str, optional
@@ -114,7 +114,7 @@ def save_array(
     storage_options : dict, optional
         Options of fsspec for a store that is given as a URL. By default there are none.
     **kwargs
-        See :func:`zarr.create`; ``mode="w"`` replaces what is there.
+        See :func:`zarr.create`; ``mode="w"`` or ``overwrite=True`` replaces the node that is there.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def save_array(
     Raises
     ------
     TypeError
-        If it is no array, as a list.
+        If it is no array, for example a list.
     ContainsArrayError, ContainsGroupError
         If there is a node already.
 
@@ -147,14 +147,14 @@ def save_group(
     storage_options: dict[str, Any] | None = None,
     **kwargs: NDArrayLike,
 ) -> None:
-    """Store several arrays as a group, which replaces what is there.
+    """Store several arrays as a group, which replaces the node that is there.
 
     Parameters
     ----------
     store : StoreLike
         A path, a URL, a store or a mapping.
     *args : numpy.ndarray or another array
-        Arrays without names. One alone is stored as an array; in a group they are called ``arr_0``, ``arr_1`` …
+        Arrays without names; in the group their names are ``arr_0``, ``arr_1`` …
     zarr_format : 2, 3 or None
         The format to write. None, the default, takes the setting ``default_zarr_format``, which is 3.
     path : str, optional
@@ -173,7 +173,7 @@ def save_group(
     ValueError
         If no array is given.
     TypeError
-        If an argument is no array, as a list.
+        If an argument is no array, for example a list.
 
     Examples
     --------
@@ -184,12 +184,14 @@ def save_group(
     >>> sorted(zarr.open(store))
     ['arr_0', 'arr_1']
     """
+    if isinstance(kwargs.get("zarr_version"), int):
+        zarr_format = format_of(kwargs, zarr_format)
     run(save_call(store, saved_arrays(args, kwargs), zarr_format, path, storage_options, mode="w"))
 
 
 @also_in_order(zarr_version="zarr_format")
 def load(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Any:
-    """Read an array, or all arrays of a group, into memory.
+    """Read an array into memory, or the arrays of a group one by one at their first use.
 
     Parameters
     ----------
@@ -202,8 +204,9 @@ def load(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | No
 
     Returns
     -------
-    numpy.ndarray or dict
-        The elements of an array. For a group, a dict of all arrays below it, by their paths.
+    numpy.ndarray or mapping
+        The elements of an array. For a group, a mapping from the paths of all arrays below it to their elements. Each
+        array is read at its first use and kept.
 
     Raises
     ------
@@ -217,22 +220,69 @@ def load(store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | No
     >>> store = {}
     >>> zarr.save(store, a=np.arange(2), b=np.zeros(1))
     >>> zarr.load(store)
-    {'a': array([0, 1]), 'b': array([0.])}
+    <LazyLoader: a, b>
+    >>> zarr.load(store)["a"]
+    array([0, 1])
     """
     node = open(store, mode=loading_mode(store), path=path, zarr_format=zarr_format)
     if isinstance(node, Array):
         return node[...]
-    return {name: member[...] for name, member in node.members(None) if isinstance(member, Array)}
+    return LazyLoader(node)
 
 
-def tree(grp: Group, expand: bool | None = None, level: int | None = None) -> Any:
-    """Draw the hierarchy below a group; use :meth:`Group.tree` instead.
+class LazyLoader(Mapping[str, Any]):
+    """The arrays below a group, as a mapping of their paths to their elements.
+
+    Which arrays there are is looked up once. The elements of an array are read when they are first asked for, and kept.
 
     Parameters
     ----------
-    grp : Group
+    group : Group
+        The group.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> group = zarr.group()
+    >>> array = group.create_array("a/b", data=[1, 2])
+    >>> loader = LazyLoader(group)
+    >>> loader, loader["a/b"]
+    (<LazyLoader: a/b>, array([1, 2]))
+    """
+
+    def __init__(self, group: Group) -> None:
+        self._arrays = {name: member for name, member in group.members(None) if isinstance(member, Array)}
+        self._values: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._values:
+            self._values[name] = self._arrays[name][...]
+        return self._values[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __repr__(self) -> str:
+        return f"<LazyLoader: {', '.join(sorted(self._arrays))}>"
+
+
+def tree(grp: Any, expand: bool | None = None, level: int | None = None) -> Any:
+    """Draw the hierarchy below a group of Zarr or of h5py; use :meth:`Group.tree` instead for one of Zarr.
+
+    Parameters
+    ----------
+    grp : Group or h5py.Group
+        The group at the top of the tree.
     expand : bool, optional
+        Has no effect: trees are always drawn unfolded.
     level : int, optional
+        Number of levels to show. Default: all.
 
     Returns
     -------
@@ -248,113 +298,10 @@ def tree(grp: Group, expand: bool | None = None, level: int | None = None) -> An
     /
     <BLANKLINE>
     """
+    if not hasattr(grp, "tree"):
+        return summary.tree_of_h5py(grp, level)
     warn("Use Group.tree instead.", ZarrDeprecationWarning)
     return grp.tree(expand=expand, level=level)
-
-
-def copy(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
-    """Copy an array, or a group with all below it, into a group.
-
-    Parameters
-    ----------
-    source : Array, Group or h5py object
-    dest : Group
-    name : str, optional
-        By default the name of the source.
-    shallow : bool
-        Whether of a group only the arrays directly in it are copied.
-    without_attrs : bool
-    log : callable, str, path or file, optional
-        Where to say what is done.
-    if_exists : {"raise", "replace", "skip", "skip_initialized"}
-    dry_run : bool
-    **kwargs
-        Parameters for the arrays that are made.
-
-    Returns
-    -------
-    (copied, skipped, bytes)
-        How many nodes (keys, for :func:`copy_store`) were copied and skipped, and how many bytes of data were copied.
-
-    Raises
-    ------
-    ValueError
-        If there is a node at the destination and ``if_exists`` is "raise".
-
-    Examples
-    --------
-    >>> import zarr
-    >>> source, dest = zarr.group(), zarr.group()
-    >>> made = source.create_array("x", data=__import__("numpy").arange(3))
-    >>> zarr.copy(source["x"], dest)
-    (1, 0, 24)
-    """
-    return copying.copy(*args, **kwargs)
-
-
-def copy_all(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
-    """Copy all members of a group into another group.
-
-    Parameters
-    ----------
-    source, dest : Group
-    shallow, without_attrs, log, if_exists, dry_run, **kwargs
-        See :func:`copy`.
-
-    Returns
-    -------
-    (copied, skipped, bytes)
-        How many nodes (keys, for :func:`copy_store`) were copied and skipped, and how many bytes of data were copied.
-
-    Raises
-    ------
-    ValueError
-        If there is a node at the destination and ``if_exists`` is "raise".
-
-    Examples
-    --------
-    >>> import zarr
-    >>> zarr.copy_all(zarr.group(), zarr.group())
-    (0, 0, 0)
-    """
-    return copying.copy_all(*args, **kwargs)
-
-
-def copy_store(*args: Any, **kwargs: Any) -> tuple[int, int, int]:
-    """Copy what a store holds into another one, byte for byte.
-
-    Parameters
-    ----------
-    source, dest : StoreLike
-    source_path, dest_path : str
-        Only what is below these.
-    excludes, includes : str or list of str, optional
-        Regular expressions: which keys are left out, and which of those are taken all the same.
-    flags : int
-        Of the regular expressions.
-    if_exists : {"raise", "replace", "skip"}
-    dry_run : bool
-    log : callable, str, path or file, optional
-
-    Returns
-    -------
-    (copied, skipped, bytes)
-        How many nodes (keys, for :func:`copy_store`) were copied and skipped, and how many bytes of data were copied.
-
-    Raises
-    ------
-    ValueError
-        If a key is there already and ``if_exists`` is "raise".
-
-    Examples
-    --------
-    >>> import zarr
-    >>> source, dest = {}, {}
-    >>> made = zarr.group(source)
-    >>> zarr.copy_store(source, dest)[0]
-    1
-    """
-    return copying.copy_store(*args, **kwargs)
 
 
 class Batch:
@@ -371,11 +318,11 @@ class Batch:
         return is_synchronous(self.requests[0][0].serving)
 
     def read(self) -> list[Any]:
-        """Read it here."""
+        """Read the selections in this thread."""
         return self.requests[0][0].run(read_many_steps(self.requests, self.outs))
 
     async def read_async(self) -> list[Any]:
-        """Read it in the running event loop."""
+        """Read the selections in the running event loop."""
         return await self.requests[0][0].async_run(read_many_steps(self.requests, self.outs))
 
 
@@ -414,25 +361,25 @@ def read_many(requests: Iterable[tuple[Array[Any], Any]], *, out: Any = None) ->
     Parameters
     ----------
     requests : iterable of (Array, selection)
-        A selection is one of integers and slices, or one with lists and arrays of integers or booleans that index
-        each dimension by itself, as ``oindex`` has them.
+        A selection of integers and slices; or one with lists and arrays of integers or booleans that index each
+        dimension by itself, as ``oindex`` does.
     out : sequence of numpy.ndarray, or numpy.ndarray, optional
-        Memory of the caller's, for each request an array of its shape, in any memory layout; or one array whose first
-        dimension goes over the requests. None in a sequence stands for a new array.
+        Memory of the caller: for each request an array of its shape, in any memory layout; or one array whose first
+        dimension counts the requests. None in a sequence stands for a new array.
 
     Returns
     -------
     list of numpy.ndarray
-        In the order of the requests; those of ``out`` where it is given. One element makes a 0-d array.
+        In the order of the requests; the arrays of ``out`` if it is given. A single element gives a 0-d array.
 
     Raises
     ------
     IndexError
-        A selection does not fit its array.
+        If a selection does not fit its array.
     TypeError
-        A request does not begin with an array.
+        If a request does not begin with an array.
     ValueError
-        ``out`` has the wrong length, shape, or is read-only.
+        If ``out`` has the wrong length or shape, or is read-only.
 
     Examples
     --------
@@ -452,7 +399,7 @@ def read_many(requests: Iterable[tuple[Array[Any], Any]], *, out: Any = None) ->
 
 
 async def read_many_async(requests: Iterable[tuple[Any, Any]], *, out: Any = None) -> list[Any]:
-    """Return the twin of :func:`read_many` for asynchronous code; takes both faces of an array."""
+    """Read many selections from asynchronous code, of both faces of arrays; see :func:`read_many`."""
     parts = batches(requests, out)
     return _in_order(parts, await _read_all(parts))
 
@@ -467,24 +414,24 @@ def _handles_by_store(arrays: Iterable[Any]) -> list[list[ArrayHandle]]:
 
 
 def save_many(arrays: Iterable[Array[Any]], *, overwrite: bool = False) -> None:
-    """Save arrays that were made in memory, as one operation for each of their stores.
+    """Save arrays that were created in memory, as one operation for each of their stores.
 
-    Requests to remote stores are under way together. Each array appears in one step; arrays that are saved already are
-    left as they are.
+    Requests to remote stores are under way together. Each array appears in one step; arrays that are saved already stay
+    as they are.
 
     Parameters
     ----------
     arrays : iterable of Array
-        Made by ``zarr.Array(shape=..., dtype=..., store=..., path=...)``.
+        Created by ``zarr.Array(shape=..., dtype=..., store=..., path=...)``.
     overwrite : bool
-        Whether what is at their places goes first.
+        If True, delete first the nodes that are at their places.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        There is a node already and ``overwrite`` is false. Others may have been saved.
+        If a node is there and ``overwrite`` is False. Other arrays may have been saved.
     TypeError
-        Something is no array.
+        If one of them is no array.
 
     Examples
     --------
@@ -500,7 +447,7 @@ def save_many(arrays: Iterable[Array[Any]], *, overwrite: bool = False) -> None:
 
 
 async def save_many_async(arrays: Iterable[Array[Any] | AsyncArray[Any]], *, overwrite: bool = False) -> None:
-    """Save arrays that were made in memory; see :func:`zarr.save_many`."""
+    """Save arrays that were created in memory; see :func:`zarr.save_many`."""
     groups = _handles_by_store(arrays)
     runs = [async_runner_for(some[0].store_path.store).run(save_many_steps(some, overwrite)) for some in groups]
     await asyncio.gather(*runs)

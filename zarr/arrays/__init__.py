@@ -2,7 +2,7 @@
 
 May import: steps, runners, metadata, codecs, chunks, storage, dtype, buffer, abc, registry, defaults, errors, types,
 zarr_core. Never groups or api.
-Read first: ``layout.py`` (what an array is once it is open), then ``io/reading.py`` and ``io/writing.py``.
+Read first: ``layout.py`` (all that an open array needs), then ``io/reading.py`` and ``io/writing.py``.
 """
 
 from __future__ import annotations

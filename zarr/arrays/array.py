@@ -1,4 +1,4 @@
-"""The synchronous face of an array: ``zarr.Array``. Each method of it that reads or writes is one line."""
+"""The synchronous face of an array, ``zarr.Array``: each method that reads or writes is one line."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from zarr.types import JSON, ShapeLike
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from zarr.arrays import attributes
+    from zarr.arrays import attributes, change
     from zarr.arrays.attributes import Attributes
-    from zarr.arrays.change import operations
     from zarr.arrays.create import unsaved
     from zarr.arrays.io import writing
     from zarr.arrays.methods import indexers
     from zarr.arrays.methods.indexers import BlockIndex, OIndex, VIndex
-    from zarr.arrays.show import info
+    from zarr.arrays.show import info, pictures
     from zarr.arrays.show.info import ArrayInfo
     from zarr.dtype.types import nullable
     from zarr.runners import sync as crossing
     from zarr.storage.resolve import StoreLike
 else:
     indexers, info = LazyModule("zarr.arrays.methods.indexers"), LazyModule("zarr.arrays.show.info")
-    operations = LazyModule("zarr.arrays.change.operations")
+    pictures = LazyModule("zarr.arrays.show.pictures")
+    change = LazyModule("zarr.arrays.change")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
     writing = LazyModule("zarr.arrays.io.writing")
     nullable = LazyModule("zarr.dtype.types.nullable")
@@ -51,11 +51,11 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     Parameters
     ----------
     _async_array : AsyncArray, optional
-        The other face of the same array. Or, as in zarr-python 2, a store: the array in it is opened, ``path`` and
-        ``read_only`` say which and how.
+        The other face of the same array. Or, as in zarr-python 2, a store; then ``path`` is the path of the array in
+        it, and ``read_only`` refuses changes.
     **parameters
-        Instead of it, what a new array is made of: ``shape``, ``dtype``, ``store`` and ``path`` (where it will be
-        saved), ``config``, and what :func:`zarr.create_array` takes for the chunks and their codecs. The array is in
+        Instead of it, the parameters of a new array: ``shape``, ``dtype``, ``store`` and ``path`` (where it will be
+        saved), ``config``, and the parameters of :func:`zarr.create_array` for chunks and codecs. The array is in
         memory until :meth:`save` is called, or :func:`zarr.save_many`.
 
     Examples
@@ -66,7 +66,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     >>> array[1]
     array([0, 0, 7, 8, 9, 0], dtype=int32)
 
-    Made in memory and saved later:
+    Created in memory and saved later:
 
     >>> store = zarr.storage.MemoryStore()
     >>> array = zarr.Array(shape=(10, 10), path="foo/bar", dtype="i4", store=store)
@@ -85,11 +85,12 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
 
     @classmethod
     def from_handle(cls, handle: ArrayHandle) -> Self:
-        """Return the face of an array that is open already.
+        """Return the face of an open array.
 
         Parameters
         ----------
         handle : ArrayHandle
+            The state that both faces of an array share.
 
         Returns
         -------
@@ -106,11 +107,12 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
 
     @classmethod
     def from_dict(cls, store_path: StorePath, data: dict[str, JSON]) -> Self:
-        """Make an array of a metadata document; nothing is read or written.
+        """Create an array from a metadata document; nothing is read or written.
 
         Parameters
         ----------
         store_path : StorePath
+            Where the node is stored.
         data : dict
             The document, as JSON.
 
@@ -129,7 +131,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
 
     @classmethod
     def open(cls, store: StoreLike, *, config: ArrayConfigLike | None = None) -> Self:
-        """Open an array that exists.
+        """Open an existing array.
 
         Parameters
         ----------
@@ -143,7 +145,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         Raises
         ------
         ArrayNotFoundError
-            There is no array.
+            If there is no array.
 
         Examples
         --------
@@ -157,17 +159,17 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         return cls.from_handle(runner_for(store_path.store).run(open_array_steps(store_path, None, config)))
 
     def save(self, *, overwrite: bool = False) -> None:
-        """Save an array that was made in memory; one that is saved already is left as it is.
+        """Save an array that was created in memory; do nothing if it is saved already.
 
         Parameters
         ----------
         overwrite : bool
-            Whether what is at its place goes first.
+            If True, delete first the node that is at its place.
 
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            There is a node already and ``overwrite`` is false.
+            If a node is there and ``overwrite`` is False.
 
         Examples
         --------
@@ -239,19 +241,19 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
 
     @property
     def vindex(self) -> VIndex:
-        """Vectorized indexing: points, or a mask."""
+        """Vectorized indexing: points or a mask."""
         return indexers.VIndex(self)
 
     @property
     def blocks(self) -> BlockIndex:
-        """Block indexing: whole chunks (shards, where there are some) by their place in the grid."""
+        """Block indexing: whole chunks (shards, if there are any) by their place in the grid."""
         return indexers.BlockIndex(self)
 
     # ------------------------------------------------------------------------------------------ shape
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The length of each dimension; to set it is to resize the array."""
+        """The length of each dimension; assigning to it resizes the array."""
         return self._handle.metadata.shape
 
     @shape.setter
@@ -279,6 +281,8 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
             If a length is no integer.
         ReadOnlyError
             If the store is read-only.
+        PermissionError
+            If the array is one of :meth:`view`.
 
         Examples
         --------
@@ -288,7 +292,8 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         >>> array[:]
         array([1, 2, 3, 0, 0])
         """
-        self._run(operations.resize_steps(self._handle, (new_shape, *more) if more else new_shape))
+        self._refuse_views()
+        self._run(change.resize_steps(self._handle, (new_shape, *more) if more else new_shape))
 
     def append(self, data: npt.ArrayLike, axis: int = 0) -> tuple[int, ...]:
         """Add data at the end of a dimension, which grows by the length of the data.
@@ -311,6 +316,8 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
             If the data has other lengths in the other dimensions, or there is no such dimension.
         ReadOnlyError
             If the store is read-only.
+        PermissionError
+            If the array is one of :meth:`view`.
 
         Examples
         --------
@@ -321,13 +328,14 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         >>> array[:]
         array([1, 2, 3])
         """
-        return self._handle.run(operations.append_steps(self._handle, data, axis))
+        self._refuse_views()
+        return self._handle.run(change.append_steps(self._handle, data, axis))
 
     # ------------------------------------------------------------------------------------------ attributes, state
 
     @property
     def attrs(self) -> Attributes:
-        """The attributes, as a mapping; a change of it is written at once."""
+        """The attributes, as a mapping; each change is written at once."""
         return attributes.Attributes(self)
 
     def update_attributes(self, new_attributes: dict[str, JSON]) -> Self:
@@ -336,6 +344,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         Parameters
         ----------
         new_attributes : dict
+            Attributes to set; the others stay.
 
         Returns
         -------
@@ -354,7 +363,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     def _change_attributes(
         self, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
     ) -> None:
-        self._run(operations.update_attributes_steps(self._handle, changes, removed, replace))
+        self._run(change.update_attributes_steps(self._handle, changes, removed, replace))
 
     @property
     def async_array(self) -> AsyncArray[T_ArrayMetadata]:
@@ -367,16 +376,16 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         metadata = self._handle.metadata
         return nullable.shown_fill(metadata.dtype, metadata.fill_value)
 
-    # ------------------------------------------------------------------------------------------ what is stored
+    # ------------------------------------------------------------------------------------------ stored chunks
 
     @property
     def nchunks_initialized(self) -> int:
-        """The number of chunks that are stored; a stored shard counts for all its chunks."""
-        return self._handle.run(operations.nchunks_initialized_steps(self._handle))
+        """The number of stored chunks; a stored shard counts for all its chunks."""
+        return self._handle.run(change.nchunks_initialized_steps(self._handle))
 
     @property
     def _nshards_initialized(self) -> int:
-        return self._handle.run(operations.nshards_initialized_steps(self._handle))
+        return self._handle.run(change.nshards_initialized_steps(self._handle))
 
     def nbytes_stored(self) -> int:
         """Return the number of bytes in the store, metadata included.
@@ -391,10 +400,10 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         >>> zarr.array([1, 2, 3]).nbytes_stored() > 24
         True
         """
-        return self._handle.run(operations.nbytes_stored_steps(self._handle))
+        return self._handle.run(change.nbytes_stored_steps(self._handle))
 
     def info_complete(self) -> ArrayInfo:
-        """Summarize the array with what is stored, for which the store is listed.
+        """Summarize the array and its stored chunks; this lists the store.
 
         Returns
         -------
@@ -408,15 +417,30 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         """
         return self._info(self._handle.run(info.stored_steps(self._handle)))
 
+    def plot(self, selection: Any = None, ax: Any = None, **options: Any) -> Any:
+        """Draw values as a line or an image, by matplotlib; see :func:`zarr.tools.plot`, also for the parameters.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.array([[1, 2], [3, 4]]).plot().get_title()  # doctest: +SKIP
+        ''
+        """
+        return pictures.plot(self, selection, ax, **options)
+
     def _repr_html_(self) -> str:
-        """Return the HTML of a notebook; it shows which chunks are stored if the store is memory or a folder."""
+        """Return the HTML for a notebook; it shows the stored chunks if the store is memory or a folder."""
         chunks = self._handle.run(info.chunks_at_hand_steps(self._handle))
         return info.array_page(self._handle, self.info, chunks)
 
     # ------------------------------------------------------------------------------------------ protocols
 
     def __iter__(self) -> Iterator[Any]:
-        """Go over the first dimension; each row of chunks is read once."""
+        """Iterate over the first dimension; each row of chunks is read once."""
         return indexers.iterate_rows(self)
 
     def __eq__(self, other: object) -> bool:

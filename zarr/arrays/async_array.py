@@ -1,4 +1,4 @@
-"""The asynchronous face of an array. What the methods mean is written at their twins in ``synchronous.py``."""
+"""The asynchronous face of an array; the methods are documented at their twins in ``synchronous.py``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from zarr.storage.resolve import make_store_path, resolve_store_path
 from zarr.types import JSON, ShapeLike, ZarrFormat
 
 if TYPE_CHECKING:
-    from zarr.arrays.change import operations
+    from zarr.arrays import change
     from zarr.arrays.create import unsaved
     from zarr.arrays.io import foreign_pipeline, writing
     from zarr.arrays.methods import indexers
@@ -39,7 +39,7 @@ else:
     indexers = LazyModule("zarr.arrays.methods.indexers")
     view = LazyModule("zarr.arrays.views.view")
     info = LazyModule("zarr.arrays.show.info")
-    operations = LazyModule("zarr.arrays.change.operations")
+    change = LazyModule("zarr.arrays.change")
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
     writing = LazyModule("zarr.arrays.io.writing")
@@ -53,7 +53,7 @@ T_ArrayMetadata = TypeVar("T_ArrayMetadata")
 def awaited(
     method: Callable[Concatenate[Any, P], T], face: str = "AsyncArray"
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return the twin of a method for an asynchronous face, whose ``_run`` gives a coroutine of the result."""
+    """Return the asynchronous twin of a method: it calls ``_run``, which returns a coroutine."""
 
     @wraps(method)
     async def twin(self: Any, /, *args: P.args, **options: P.kwargs) -> T:
@@ -65,13 +65,17 @@ def awaited(
 
 
 class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
-    """An array, to be used from asynchronous code; the synchronous twin is :class:`zarr.Array`.
+    """An array for asynchronous code; the synchronous twin is :class:`zarr.Array`.
 
     Parameters
     ----------
     metadata : ArrayV2Metadata, ArrayV3Metadata or dict
+        The metadata document, parsed.
     store_path : StorePath
+        Where the node is stored.
     config : ArrayConfig or dict, optional
+        Run-time behaviour of the array, which is not stored; see :func:`zarr.create_array`. By default the settings
+        ``array.*`` of :data:`zarr.config`.
 
     Examples
     --------
@@ -87,24 +91,75 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
 
     @classmethod
     def from_handle(cls, handle: ArrayHandle) -> Self:
-        """Return the face of an array that is open already."""
+        """Return the face of an open array.
+
+        Parameters
+        ----------
+        handle : ArrayHandle
+            The state that both faces of an array share.
+        """
         face = cls.__new__(cls)
         face._handle = handle
         return face
 
     @classmethod
     def from_dict(cls, store_path: StorePath, data: dict[str, JSON]) -> Self:
+        """Return the array that a metadata document describes; the store is not read.
+
+        Parameters
+        ----------
+        store_path : StorePath
+            Where the node is stored.
+        data : dict
+            The metadata document.
+
+        Returns
+        -------
+        AsyncArray
+        """
         return cls(data, store_path)
 
     @classmethod
     async def open(
         cls, store: StoreLike, zarr_format: ZarrFormat | None = 3, *, config: ArrayConfigLike | None = None
     ) -> Self:
+        """Open an array.
+
+        Parameters
+        ----------
+        store : StoreLike
+            A path, a URL, a store or a mapping.
+        zarr_format : {2, 3}, optional
+            The format; None accepts both. Default: 3.
+        config : optional
+            Run-time behaviour of the array. Default: the settings ``array.*`` of :data:`zarr.config`.
+
+        Returns
+        -------
+        AsyncArray
+
+        Raises
+        ------
+        ArrayNotFoundError
+            If there is no array.
+        """
         store_path = await make_store_path(store)
         run = async_runner_for(store_path.store).run
         return cls.from_handle(await run(open_array_steps(store_path, zarr_format, config)))
 
     async def save(self, *, overwrite: bool = False) -> None:
+        """Store the metadata document and the chunks of an array that was created in memory.
+
+        Parameters
+        ----------
+        overwrite : bool
+            If True, replace a node that is there. Default: False.
+
+        Raises
+        ------
+        ContainsArrayError, ContainsGroupError
+            If a node is there and ``overwrite`` is False.
+        """
         await async_runner_for(self.store).run(unsaved.save_steps(self._handle, overwrite))
 
     def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
@@ -112,7 +167,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
 
     @property
     def codec_pipeline(self) -> CodecPipeline:
-        """The codecs as a pipeline by the public contract, for those who drive one."""
+        """The codecs as a pipeline with zarr-python's interface, for programs that call one."""
         return foreign_pipeline.pipeline_of(self._handle, self._handle.layout)
 
     @codec_pipeline.setter
@@ -121,7 +176,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
 
     @property
     def _config(self) -> ArrayConfig:
-        """The former name of :attr:`config`; dependants read it."""
+        """The former name of :attr:`config`; other packages read it."""
         warn("Use AsyncArray.config instead.", ZarrDeprecationWarning)
         return self.config
 
@@ -146,6 +201,19 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         return view.LazyIndex(view.AsyncLazyArray(self._handle))
 
     async def getitem(self, selection: Any, *, prototype: BufferPrototype | None = None) -> Any:
+        """Read a selection of ints and slices, as ``array[selection]`` does.
+
+        Parameters
+        ----------
+        selection
+            Integers and slices.
+        prototype : BufferPrototype, optional
+            The classes of buffers to read into. Default: those of the settings.
+
+        Returns
+        -------
+        numpy.ndarray or scalar
+        """
         return await self._get("basic", selection, prototype=prototype)
 
     to_arrow = awaited(SelectionMethods.to_arrow)
@@ -156,36 +224,100 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     read_many = awaited(SelectionMethods.read_many)
 
     async def setitem(self, selection: Any, value: Any, prototype: BufferPrototype | None = None) -> None:
+        """Write a selection of ints and slices, as ``array[selection] = value`` does.
+
+        Parameters
+        ----------
+        selection
+            Integers and slices.
+        value : array-like or scalar
+            The elements to write; broadcast to the selection.
+        prototype : BufferPrototype, optional
+            The classes of buffers to write from. Default: those of the settings.
+        """
         await self._run(writing.set_selection_steps(self._handle, "basic", selection, value, prototype=prototype))
 
     async def resize(self, new_shape: ShapeLike, delete_outside_chunks: bool = True) -> None:
-        await self._run(operations.resize_steps(self._handle, new_shape, delete_outside_chunks))
+        """Change the shape; elements inside of both shapes stay.
+
+        Parameters
+        ----------
+        new_shape : int or tuple of int
+            The number of elements along each axis.
+        delete_outside_chunks : bool
+            If True, the default, delete the chunks outside of the new shape.
+        """
+        await self._run(change.resize_steps(self._handle, new_shape, delete_outside_chunks))
 
     async def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
-        return await self._run(operations.append_steps(self._handle, data, axis))
+        """Append elements along an axis; two appends at the same time do not overwrite each other.
+
+        Parameters
+        ----------
+        data : array-like
+            The elements; their shape is that of the array except along the axis.
+        axis : int
+            The axis that grows. Default: 0.
+
+        Returns
+        -------
+        tuple of int
+            The new shape.
+        """
+        return await self._run(change.append_steps(self._handle, data, axis))
 
     async def update_attributes(self, new_attributes: dict[str, JSON]) -> Self:
-        await self._run(operations.update_attributes_steps(self._handle, new_attributes))
+        """Add or replace attributes in one write.
+
+        Parameters
+        ----------
+        new_attributes : dict
+            Attributes to set; the others stay.
+
+        Returns
+        -------
+        AsyncArray
+            This array.
+        """
+        await self._run(change.update_attributes_steps(self._handle, new_attributes))
         return self
 
     async def _change_attributes(
         self, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
     ) -> None:
-        await self._run(operations.update_attributes_steps(self._handle, changes, removed, replace))
+        await self._run(change.update_attributes_steps(self._handle, changes, removed, replace))
 
     async def _save_metadata(self, metadata: Any, ensure_parents: bool = False) -> None:
-        await self._run(operations.save_metadata_steps(self._handle, metadata, ensure_parents))
+        await self._run(change.save_metadata_steps(self._handle, metadata, ensure_parents))
 
     async def nchunks_initialized(self) -> int:
-        return await self._run(operations.nchunks_initialized_steps(self._handle))
+        """Count the stored chunks; a stored shard counts for all its chunks.
+
+        Returns
+        -------
+        int
+        """
+        return await self._run(change.nchunks_initialized_steps(self._handle))
 
     async def _nshards_initialized(self) -> int:
-        return await self._run(operations.nshards_initialized_steps(self._handle))
+        return await self._run(change.nshards_initialized_steps(self._handle))
 
     async def nbytes_stored(self) -> int:
-        return await self._run(operations.nbytes_stored_steps(self._handle))
+        """Add up the bytes of the array in the store, its documents included.
+
+        Returns
+        -------
+        int
+        """
+        return await self._run(change.nbytes_stored_steps(self._handle))
 
     async def info_complete(self) -> ArrayInfo:
+        """Return a summary with the number of stored chunks and bytes.
+
+        Returns
+        -------
+        ArrayInfo
+        """
         return self._info(await self._run(info.stored_steps(self._handle)))
 
     def __eq__(self, other: object) -> bool:
@@ -195,7 +327,17 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         return bool(same_place and self.config == other.config)
 
     async def equals(self, other: object) -> bool:
-        """Return whether another array is the same one, as ``==`` has it; the twin of ``Array.__eq__``."""
+        """Return True if another array is the same one; the twin of ``Array.__eq__``.
+
+        Parameters
+        ----------
+        other : object
+            The object to compare with.
+
+        Returns
+        -------
+        bool
+        """
         return self == other
 
     def __hash__(self) -> int:
@@ -211,8 +353,10 @@ def unsaved_face(given: Any, parameters: dict[str, Any]) -> AsyncArray[Any]:
     Raises
     ------
     TypeError
-        An array is given besides what a new one is made of, or neither a shape nor a data type is given.
+        If an array is given besides parameters of a new one, or neither a shape nor a data type.
     """
+    if given is None and "store" in parameters and not {"shape", "dtype"} & parameters.keys():
+        given = parameters.pop("store")  # as zarr-python 2 opened an array
     if given is not None and not parameters.keys() - OPENING:
         return opened_face(given, **parameters)
     missing = [name for name in ("shape", "dtype") if name not in parameters]
@@ -231,14 +375,14 @@ OPENING = {"path", "read_only", "chunk_store", "synchronizer", "cache_metadata",
 
 
 def opened_face(store: StoreLike, path: str | None = None, read_only: bool = False, **older: Any) -> AsyncArray[Any]:
-    """Open the array in a store by the parameters that ``Array`` had in zarr-python 2.
+    """Open the array in a store by the parameters of ``Array`` in zarr-python 2.
 
     Raises
     ------
     ArrayNotFoundError
-        There is none.
+        If there is no array.
     TypeError
-        What is given is no store.
+        If the value is no store.
     """
     place = resolve_store_path(store, path=path, mode="r" if read_only else "r+")
     config = synchronizers.with_synchronizer(None, older.get("synchronizer"))

@@ -1,9 +1,11 @@
-"""The attributes of an array or a group as a mapping: reading is from memory, each change is one write."""
+"""The attributes of a node as a mapping: reads come from memory, each change is one write."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
+
+from zarr._lazy import load
 
 
 class Attributes(MutableMapping[str, Any]):
@@ -11,8 +13,15 @@ class Attributes(MutableMapping[str, Any]):
 
     Parameters
     ----------
-    obj : Array or Group
-        Whose ``metadata.attributes`` are shown. It offers ``_change_attributes(changes, removed, replace)``.
+    obj : Array, Group, store or mapping
+        The node, which has ``metadata.attributes`` and ``_change_attributes(changes, removed, replace)``. Or a store,
+        as in zarr-python 2.
+    key : str
+        With a store: the key of the document that has the attributes.
+    read_only, cache : bool
+        With a store: refuse changes; read the document only once.
+    **words
+        ``store``, another name of the first parameter; others have no effect.
 
     Examples
     --------
@@ -23,8 +32,17 @@ class Attributes(MutableMapping[str, Any]):
     {'unit': 'm'}
     """
 
-    def __init__(self, obj: Any) -> None:
+    def __init__(
+        self, obj: Any = None, key: str = ".zattrs", read_only: bool = False, cache: bool = True, **words: Any
+    ) -> None:
+        if not hasattr(obj, "_change_attributes"):  # a store, as in zarr-python 2
+            store = words.pop("store", obj)
+            obj = load("zarr.compat.version2.attributes").StoredAttributes(store, key, read_only, cache)
         self._obj = obj
+        self.cache = cache
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return sorted(self)
 
     def __getitem__(self, key: str) -> Any:
         return self._obj.metadata.attributes[key]
@@ -72,7 +90,7 @@ class Attributes(MutableMapping[str, Any]):
         Parameters
         ----------
         d : mapping
-            What there is afterwards.
+            The new attributes; all others are removed.
 
         Examples
         --------
@@ -85,7 +103,7 @@ class Attributes(MutableMapping[str, Any]):
         self._obj._change_attributes(dict(d), replace=True)
 
     def refresh(self) -> None:
-        """Read the attributes again from the store, where somebody else may have changed them.
+        """Read the attributes again from the store, if other programs may have changed them.
 
         Examples
         --------
@@ -99,7 +117,7 @@ class Attributes(MutableMapping[str, Any]):
 
     @property
     def read_only(self) -> bool:
-        """True if the store refuses to be written to."""
+        """True if the store refuses every change."""
         return bool(self._obj.read_only)
 
     @property
@@ -109,7 +127,9 @@ class Attributes(MutableMapping[str, Any]):
 
     @property
     def key(self) -> str:
-        """The key under which they are stored, with those of format 3 the whole document."""
+        """The key of their document; in format 3 it has the whole metadata."""
+        if hasattr(self._obj, "key"):
+            return str(self._obj.key)
         name = ".zattrs" if self._obj.metadata.zarr_format == 2 else "zarr.json"
         return f"{self._obj.path}/{name}" if self._obj.path else name
 

@@ -1,6 +1,6 @@
-"""One open array: what both faces hold, and the steps that open it.
+"""One open array: the handle that both faces share, and the steps that open it.
 
-Its state is replaced in one assignment, so no reader sees half a change.
+Its state is replaced in one assignment, so no reader sees a half-done change.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class ArrayState:
-    """The metadata of an array and what follows from it; never changed, only replaced.
+    """The metadata of an array and its layout; never changed, only replaced.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class ArrayState:
     documents : mapping of name to Buffer, optional
     layout : ArrayLayout, optional
     store : Store, optional
-        For messages.
+        The store, for messages.
     """
 
     __slots__ = ("_chunk_grid", "_layout", "config", "documents", "metadata", "path", "store")
@@ -67,15 +67,15 @@ class ArrayState:
         self.path = path
         self.config = config
         self.documents = documents
-        """The documents as they were last stored or read, where that is known; equal bytes need no second reading."""
+        """The documents as last stored or read, if known; a document with equal bytes is not parsed again."""
         self.store = store
-        """The store that errors name; nothing else is asked of it."""
+        """The store that errors name; it is used for nothing else."""
         self._layout = layout
         self._chunk_grid: ChunkGrid | None = None
 
     @property
     def layout(self) -> ArrayLayout:
-        """The layout, bound at the first use: listing a thousand arrays binds no codec."""
+        """The layout, bound at its first use: listing a thousand arrays binds no codec."""
         layout = self._layout
         if layout is None:
             try:
@@ -89,7 +89,7 @@ class ArrayState:
 
     @property
     def chunk_grid(self) -> ChunkGrid:
-        """The grid of stored objects as users see it; made at the first use."""
+        """The grid of stored objects as users see it; made at its first use."""
         grid = self._chunk_grid
         if grid is None:
             grid = self._chunk_grid = grids.ChunkGrid.from_metadata(self.metadata)
@@ -98,23 +98,23 @@ class ArrayState:
     def replaced(
         self, metadata: ArrayV2Metadata | ArrayV3Metadata, documents: Mapping[str, Buffer | None] | None = None
     ) -> ArrayState:
-        """Return the state with other metadata altogether."""
+        """Return the state with entirely new metadata."""
         return ArrayState(metadata, self.path, self.config, documents, store=self.store)
 
     def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayState:
-        """Return the state with another shape or other attributes; what is bound to the codecs is kept."""
+        """Return the state with another shape or other attributes; bound codecs are kept."""
         layout = None if self._layout is None else self._layout.reshaped(metadata)
         return ArrayState(metadata, self.path, self.config, None, layout, self.store)
 
 
 def served_from(store: Store, path: str, metadata: ArrayV2Metadata | ArrayV3Metadata) -> Store:
-    """Return the store that answers an array whose chunks lie in ``store``."""
+    """Return the store that serves an array whose chunks lie in ``store``."""
     transformers = getattr(metadata, "storage_transformers", ())
     return transformed.transformed_store(store, path, transformers) if transformers else store
 
 
 class ArrayHandle:
-    """An open array: where it lies, its state, and the runners that serve its store.
+    """An open array: its place, its state, and the runners over its store.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class ArrayHandle:
     """
 
     bulk: str | None
-    """The place where a bulk transfer finds chunks: "files", "memory", or "buffers" read whole. None: no bulk."""
+    """The way of a bulk transfer to chunks: "files", "memory", or whole "buffers"; None: no bulk transfer."""
 
     __slots__ = (
         "__weakref__",
@@ -143,31 +143,31 @@ class ArrayHandle:
         self.store_path = store_path
         self.state = ArrayState(metadata, store_path.path, config, store=store_path.store)
         self.by_hand = False
-        """True if it was made of metadata that need not be stored yet."""
+        """True if it was made from metadata that may not be stored yet."""
         self.batch: Any = None
-        """The open batch that writes go into (see ``io/batch.py``)."""
+        """The open batch that receives writes (see ``io/batch.py``)."""
         self.pipeline: Any = None
-        """The codec pipeline that was made last, with what it was made for (see ``io/foreign_pipeline.py``)."""
+        """The last codec pipeline, with the state it was made for (see ``io/foreign_pipeline.py``)."""
         self._run: Any = None
         self._async_run: Any = None
         transformers, store = getattr(metadata, "storage_transformers", ()), store_path.store
         self.serving: Store = served_from(store, store_path.path, metadata) if transformers else store
-        """The store that answers this array: that of the user, or what its storage transformers made of it."""
+        """The store of this array: the store of the user, or the result of the storage transformers over it."""
 
     def __getattr__(self, name: str) -> Any:
-        # Asked for at the first transfer: many an array is opened for what its document says.
+        # Looked up at the first transfer: many arrays are opened only for their metadata.
         if name != "bulk":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         self.bulk = kind = bulk_kind(self.serving)
         return kind
 
     def serve(self, store: Store) -> None:
-        """Let another store answer from now on."""
+        """Use another store from now on."""
         self.serving, self.bulk, self.pipeline = store, bulk_kind(store), None
         self._run = self._async_run = None
 
     def adopt(self, runner: InlineRunner | LoopRunner) -> None:
-        """Be run by a runner that is at hand, if it is one of the store that answers this array."""
+        """Use an existing runner, if its store is the one that serves this array."""
         if runner.store is self.serving:
             self._run = runner.run
 
@@ -192,7 +192,7 @@ class ArrayHandle:
         return coroutine
 
     def from_outside_steps(self, steps: Steps[T]) -> Steps[T]:
-        """Run steps of this array for a runner of the user's store; with transformers over the store in between.
+        """Run steps of this array over a runner of the user's store; storage transformers are applied in between.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class ArrayHandle:
         return handle
 
     def describe(self) -> str:
-        """Return the array in an error message."""
+        """Describe the array for an error message."""
         return f"array /{self.store_path.path} in {label_of(self.store_path.store, str)}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -233,14 +233,14 @@ class ArrayHandle:
 
 
 def parse_metadata(metadata: Any, place: object = None) -> ArrayV2Metadata | ArrayV3Metadata:
-    """Array metadata from an object or its JSON form; the place is for warnings.
+    """Return array metadata from an object or its JSON form; the place is for warnings.
 
     Raises
     ------
     TypeError
-        It is neither.
+        If it is neither.
     ValueError
-        It is of no format that there is.
+        If the format is neither 2 nor 3.
     """
     if instance_of(metadata, "zarr.metadata.v3", "ArrayV3Metadata"):
         return cast("ArrayV3Metadata", metadata)
@@ -263,7 +263,7 @@ def open_array_steps(
     Raises
     ------
     ArrayNotFoundError
-        There is no array.
+        If there is no array.
     """
     metadata = yield from read_array_steps(store_path, zarr_format)
     return ArrayHandle(store_path, metadata, parse_array_config(config))

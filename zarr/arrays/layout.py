@@ -1,12 +1,13 @@
-"""The layout of an open array: all that follows from its metadata, its path and its configuration, worked out once.
+"""The layout of an open array: all that is derived from its metadata, path and configuration, computed once.
 
-A read or a write looks nothing up: grids, keys, codecs and the fill value lie here, bound and ready.
+A read or a write looks nothing up: grids, keys, codecs and the fill value are in the layout, ready to use.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
+from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,7 +16,7 @@ import zarr_core
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.codec import Codec
 from zarr.buffer.core import BufferPrototype, default_buffer_prototype
-from zarr.chunks.keys import ChunkKeyEncoding, V2ChunkKeyEncoding
+from zarr.chunks.keys import ChunkKeyEncoding, DefaultChunkKeyEncoding, V2ChunkKeyEncoding
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.chain import CodecChain
 from zarr.codecs.base.shard_level import ShardLevel
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 else:
     _v2 = LazyModule("zarr.codecs._v2")
 
+_numbers = count()
+
 CPU_BUFFER = "zarr.buffer.cpu.Buffer"
 CPU_NDBUFFER = "zarr.buffer.cpu.NDBuffer"
 
@@ -42,13 +45,14 @@ OWN_PIPELINES = frozenset(
     for module in ("zarr.core.codec_pipeline", "zarr.codecs.base.pipeline")
     for name in ("BatchedCodecPipeline", "FusedCodecPipeline")
 )
-"""The pipelines that the steps of this library stand in for; any other one is driven by its public contract."""
+"""The pipelines that the steps of this library replace; any other one is called by zarr-python's interface."""
 
 
 def foreign_buffers() -> bool:
-    """Return whether the configuration names other classes for bytes and elements, or another pipeline.
+    """Return True if the configuration names other classes for bytes and elements, or another pipeline.
 
-    Asked at every read and write, since a user may set it for a few lines only: so it is three look-ups in a dict.
+    This runs at every read and write, since a user may change it for a few lines only: so it is three look-ups in a
+    dict.
     """
     values = settings.values
     if values["ndbuffer"] != CPU_NDBUFFER or values["buffer"] != CPU_BUFFER:
@@ -57,7 +61,7 @@ def foreign_buffers() -> bool:
 
 
 def codecs_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Iterable[Codec]:
-    """Return the codecs of an array in the order of encoding, whatever the document calls them."""
+    """Return the codecs of an array in the order of encoding, from a document of either format."""
     codecs: Iterable[Codec] | None = getattr(metadata, "codecs", None)
     if codecs is not None:
         return codecs
@@ -65,7 +69,7 @@ def codecs_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Iterable[Codec]:
 
 
 def key_encoding_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> ChunkKeyEncoding:
-    """Return how chunk coordinates become keys."""
+    """Return the encoding of chunk coordinates as keys."""
     encoding: ChunkKeyEncoding | None = getattr(metadata, "chunk_key_encoding", None)
     if encoding is not None:
         return encoding
@@ -85,7 +89,7 @@ def fill_array(dtype: np.dtype[Any], zdtype: ZDType[Any, Any], fill_value: Any) 
 
 
 def first_chunk_shape(grid: zarr_core.Grid) -> tuple[int, ...]:
-    """Return the codec shape of the first chunk, also of an axis that has none yet; 0 along an empty varying axis."""
+    """Return the codec shape of the first chunk, also for an axis without chunks; 0 along an empty irregular axis."""
     return tuple(
         axis.chunk if isinstance(axis, zarr_core.RegularAxis) else (axis.chunk_length(0) if axis.nchunks else 0)
         for axis in grid.axes
@@ -93,15 +97,15 @@ def first_chunk_shape(grid: zarr_core.Grid) -> tuple[int, ...]:
 
 
 def inner_shape_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[int, ...] | None:
-    """Return the shape of the chunks inside of shards, as the document alone tells it; None without shards."""
+    """Return the shape of the inner chunks, from the document alone; None without shards."""
     sharding = getattr(metadata, "sharding_codec", None)
     return None if sharding is None else tuple(sharding.chunk_shape)
 
 
 def shard_starts(grid: zarr_core.Grid, inner: Sequence[int]) -> list[Any]:
-    """Per axis the number of inner chunks in a shard, or, where shards vary, the first inner chunk of each.
+    """Return per axis the number of inner chunks in a shard, or, if shards vary, the first inner chunk of each shard.
 
-    The latter has one entry more, where the last shard ends: it may reach beyond the array.
+    The latter has one entry more, for the end of the last shard, which may be beyond the array.
     """
     starts: list[Any] = []
     for axis, length in zip(grid.axes, inner, strict=True):
@@ -116,8 +120,8 @@ def shard_starts(grid: zarr_core.Grid, inner: Sequence[int]) -> list[Any]:
 class ArrayLayout:
     """All that reads and writes of one array need, computed when it is opened.
 
-    Where a codec of the array is not installed, the layout tells of its grids and keys all the same; asked for the
-    chain of codecs, or what follows from it, it raises `UnknownCodecError`.
+    If a codec of the array is not installed, the layout still has its grids and keys; to read the chain of codecs, or
+    anything derived from it, raises `UnknownCodecError`.
 
     Parameters
     ----------
@@ -129,7 +133,7 @@ class ArrayLayout:
     Attributes
     ----------
     grid : zarr_core.Grid
-        The grid that selections are planned on: chunks, or the inner chunks of shards.
+        The grid on which selections are planned: chunks, or the inner chunks of shards.
     outer : zarr_core.Grid
         The grid of stored objects; the same as ``grid`` without shards.
     chain : CodecChain
@@ -139,10 +143,18 @@ class ArrayLayout:
     fill : numpy.ndarray
         The fill value, 0-d.
     scope : LockScope or None
-        Whom the locks of chunks keep out besides the threads of this process.
+        The processes that the locks of chunks keep out, besides the threads of this process.
     """
 
+    __slots__ = (
+        "_encoding", "_missing_codec", "cache_bytes", "chain", "chunk_nbytes", "config", "dtype", "fill", "grid",
+        "inner", "keys", "metadata", "ndim", "nullable", "order", "outer", "outer_chain", "path", "prefix", "program",
+        "reads_missing", "regular", "retries", "scope", "shape", "shard", "skip_filled", "stamp", "starts", "store",
+        "zdtype",
+    )  # fmt: skip
+
     def __init__(self, metadata: ArrayV2Metadata | ArrayV3Metadata, path: str, config: ArrayConfig) -> None:
+        self._missing_codec: str | None = None
         self.metadata = metadata
         self.path = path
         self.store: Any = None
@@ -154,7 +166,7 @@ class ArrayLayout:
         self.dtype: np.dtype[Any] = self.zdtype.to_native_dtype()
         missing = instance_of(self.zdtype, "zarr.dtype.types.nullable", "Nullable")
         self.nullable = cast("Nullable", self.zdtype) if missing else None
-        """The data type where elements may be missing: users see masked arrays. None elsewhere."""
+        """The data type if elements may be missing: users get masked arrays. Otherwise None."""
         self.fill = fill_array(self.dtype, self.zdtype, metadata.fill_value)
         self.skip_filled = not config.write_empty_chunks
         self.retries = config.missing_chunk_retries
@@ -166,7 +178,8 @@ class ArrayLayout:
         self.prefix = f"{path}/" if path else ""
         self.scope = LockScope.of(config.locking, path)
         self.cache_bytes = config.chunk_cache_bytes
-        self._missing_codec: str | None = None
+        self.stamp = (f"immutable {next(_numbers)}", True) if config.immutable else None
+        """The stamp of all its values, if they do not change; None: the store is asked for that of each."""
         try:
             self._bind_codecs()
         except UnknownCodecError as error:
@@ -183,11 +196,11 @@ class ArrayLayout:
         self.chain = outer_chain if self.shard is None else self.shard.chain
         self._bind_grid(None if self.shard is None else self.shard.chunk_shape)
         self.program: Any = self._bulk_program()
-        """The native form of the codecs of one chunk; None where there is none."""
+        """The native form of the codecs of one chunk; None if there is none."""
         self.chunk_nbytes = int(np.prod(self.chain.spec.shape, dtype=object)) * self.dtype.itemsize
 
     def _codecs_place(self) -> str:
-        """Return where in which document the codecs stand."""
+        """Return the place of the codecs in their document."""
         if self.metadata.zarr_format == 2:
             return document_place(".zarray", self.path, "filters' or 'compressor")
         return document_place("zarr.json", self.path, "codecs")
@@ -195,14 +208,14 @@ class ArrayLayout:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Raise for what follows from the codecs if one of them is not installed."""
-            missing = self.__dict__.get("_missing_codec")
-            if missing is None or name.startswith("__"):
+            """Raise an error for attributes derived from the codecs, if one of them is not installed."""
+            missing = None if name == "_missing_codec" or name.startswith("__") else self._missing_codec
+            if missing is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             raise UnknownCodecError(missing)
 
     def require_codecs(self) -> None:
-        """Refuse what will read or write chunks, before it has begun, where a codec is not there.
+        """Raise an error before chunks are read or written, if a codec is not installed.
 
         Raises
         ------
@@ -214,7 +227,7 @@ class ArrayLayout:
     def _bind_grid(self, inner: tuple[int, ...] | None) -> None:
         """Make the grid of the chunks that selections are planned on, within that of the stored objects."""
         self.inner = inner
-        """The shape of the chunks inside of shards; None without shards."""
+        """The shape of the inner chunks; None without shards."""
         self.grid: zarr_core.Grid = self.outer
         self.starts: list[Any] = []
         if inner is not None:
@@ -223,22 +236,28 @@ class ArrayLayout:
         self.regular: bool = self.grid.regular
 
     def __copy__(self) -> ArrayLayout:
-        # As usual, but without what finalizers cannot load any more.
+        # The general case, without modules that finalizers can no longer load.
         twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
+        for name in ArrayLayout.__slots__:
+            try:
+                setattr(twin, name, object.__getattribute__(self, name))
+            except AttributeError:  # what comes of codecs, if one of them is not installed
+                continue
         return twin
 
     def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayLayout:
-        """Return the layout after a change of shape or attributes; the codecs stay bound as they are."""
+        """Return the layout after a change of shape or attributes; the codecs stay bound."""
         layout = self.__copy__()
         layout.metadata = metadata
+        if metadata.shape == self.shape and metadata.chunk_grid is self.metadata.chunk_grid:
+            return layout
         layout.shape = tuple(metadata.shape)
         layout.outer = metadata.chunk_grid.to_core(layout.shape)
         layout._bind_grid(self.inner)
         return layout
 
     def _bulk_program(self) -> zarr_core.Program | None:
-        """Return the native form of the codecs, where keys, items and shard index have one too."""
+        """Return the native form of the codecs, if keys, items and shard index have one, too."""
         if self.keys is None or self.dtype.hasobject or self.dtype.kind == "T":
             return None
         if self.shard is not None and self.shard.index_format is None:
@@ -246,21 +265,28 @@ class ArrayLayout:
         return self.chain.program
 
     def spec_for(self, shape: tuple[int, ...], prototype: BufferPrototype) -> ArraySpec:
-        """Return the public description of a chunk, for codecs and pipelines of others."""
+        """Return the public description of a chunk, for foreign codecs and pipelines."""
         return ArraySpec(
             shape=shape, dtype=self.zdtype, fill_value=self.fill[()], config=self.config, prototype=prototype
         )
 
     def key(self, coords: tuple[int, ...]) -> str:
-        """Return the full store key of a chunk (of a shard, where there are shards)."""
+        """Return the full store key of a chunk (of a shard, if there are shards)."""
         if self.keys is not None:
             return self.keys.key(coords)
         return self.prefix + self._encoding.encode_chunk_key(coords)
 
+    @property
+    def key_folder(self) -> str:
+        """The path below which all chunk keys lie, for listings: as low as the encoding of keys is known to allow."""
+        encoding = self._encoding
+        lower = type(encoding) is DefaultChunkKeyEncoding and encoding.separator == "/" and self.ndim > 0
+        return f"{self.prefix}c" if lower else self.path
+
     def coords_of(self, key: str) -> tuple[int, ...] | None:
-        """Return the coordinates that a store key stands for; None where it is no chunk key of this grid."""
+        """Return the chunk coordinates of a store key; None if it is no chunk key of this grid."""
         name = key[len(self.prefix) :]
-        if self.ndim == 0:  # in format 2 its one chunk has the name of the first of a line
+        if self.ndim == 0:  # in format 2 its one chunk has the name of the first chunk of a line
             return () if key == self.key(()) else None
         try:
             coords = tuple(int(part) for part in self._encoding.decode_chunk_key(name))
@@ -277,7 +303,7 @@ class ArrayLayout:
 
     @property
     def stored(self) -> ArrayLayout:
-        """The same array without its shard level: every stored object is one chunk, and sharding one codec of it."""
+        """The same array without its shard level: every stored value is one chunk, and sharding is one codec of it."""
         if self.shard is None:
             return self
         view = copy(self)
@@ -288,9 +314,10 @@ class ArrayLayout:
     def varied(self, **behaviour: Any) -> ArrayLayout:
         """Return the same layout with other values of ``reads_missing``, ``retries``, ``skip_filled`` or ``order``."""
         layout = copy(self)
-        layout.__dict__.update(behaviour)
+        for name, value in behaviour.items():
+            setattr(layout, name, value)
         return layout
 
     def describe(self) -> str:
-        """Return the array in an error message."""
+        """Describe the array for an error message."""
         return f"array /{self.path}" if self.store is None else f"array /{self.path} of {label_of(self.store)}"

@@ -1,7 +1,7 @@
-"""Values as stores hand them over: runs of bytes (``Buffer``) and arrays (``NDBuffer``), in CPU or GPU memory.
+"""Values as stores return them: bytes (``Buffer``) and arrays (``NDBuffer``), in CPU or GPU memory.
 
 May import ``zarr.errors``, ``zarr.types``, ``zarr.settings`` and ``zarr.registry`` only.
-Read ``core.py`` first; ``cpu.py`` is what is used unless the configuration names another class.
+Read ``core.py`` first; ``cpu.py`` has the default classes.
 """
 
 from __future__ import annotations

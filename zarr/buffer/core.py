@@ -30,7 +30,14 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class ArrayLike(Protocol):
-    """The array of a ``Buffer``: a one-dimensional array of bytes in any library."""
+    """The array of a ``Buffer``: a one-dimensional array of bytes in any library.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> isinstance(np.zeros(3), ArrayLike)
+    True
+    """
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -50,7 +57,14 @@ class ArrayLike(Protocol):
 
 @runtime_checkable
 class NDArrayLike(Protocol):
-    """The array of an ``NDBuffer``: an array of any shape in any library with numpy's methods."""
+    """The array of an ``NDBuffer``: an array of any shape in any library with numpy's methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> isinstance(np.zeros(3), NDArrayLike)
+    True
+    """
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -102,9 +116,9 @@ def check_item_key_is_1d_contiguous(key: Any) -> None:
     Raises
     ------
     TypeError
-        When the key is no slice.
+        If the key is no slice.
     ValueError
-        When the slice has another step.
+        If the slice has another step.
 
     Examples
     --------
@@ -117,7 +131,7 @@ def check_item_key_is_1d_contiguous(key: Any) -> None:
 
 
 class Buffer(ABC):
-    """A run of bytes somewhere in memory.
+    """A sequence of bytes in memory of some kind.
 
     Parameters
     ----------
@@ -127,7 +141,7 @@ class Buffer(ABC):
     Raises
     ------
     ValueError
-        When the array has another number of dimensions or another dtype.
+        If the array has another number of dimensions or another dtype.
 
     Examples
     --------
@@ -156,6 +170,11 @@ class Buffer(ABC):
     def from_array_like(cls, array_like: ArrayLike) -> Self:
         """Wrap a one-dimensional array of bytes, without a copy.
 
+        Parameters
+        ----------
+        array_like : ArrayLike
+            An array of bytes, or of elements.
+
         Examples
         --------
         >>> from zarr.buffer.cpu import Buffer
@@ -167,17 +186,35 @@ class Buffer(ABC):
     @classmethod
     @abstractmethod
     def from_buffer(cls, buffer: Buffer) -> Self:
-        """Return the bytes of another buffer, moved to this class's memory if they lie elsewhere."""
+        """Return the bytes of another buffer, moved to this class's memory if they lie elsewhere.
+
+        Parameters
+        ----------
+        buffer : type
+            The buffer whose bytes are taken.
+        """
         raise NotImplementedError("Cannot call abstract method on the abstract class 'Buffer'")
 
     @classmethod
     @abstractmethod
     def from_bytes(cls, bytes_like: BytesLike) -> Self:
-        """Return a buffer of a bytes-like object."""
+        """Return a buffer from a bytes-like object.
+
+        Parameters
+        ----------
+        bytes_like : BytesLike
+            The bytes.
+        """
         raise NotImplementedError("Cannot call abstract method on the abstract class 'Buffer'")
 
     def as_array_like(self) -> ArrayLike:
-        """Return the array inside, without a copy."""
+        """Return the array inside, without a copy.
+
+        Returns
+        -------
+        ArrayLike
+            The array itself, not a copy.
+        """
         return cast("ArrayLike", self._data)
 
     @abstractmethod
@@ -185,12 +222,24 @@ class Buffer(ABC):
         """Return the bytes as a numpy array, copied to CPU memory if they lie elsewhere."""
 
     def as_buffer_like(self) -> BytesLike:
-        """Return the bytes as an object with the buffer protocol."""
+        """Return the bytes as an object with the buffer protocol.
+
+        Returns
+        -------
+        BytesLike
+            The memory itself, without a copy, if it is CPU memory.
+        """
         return memoryview(cast("Any", self.as_numpy_array()))
 
     def to_bytes(self) -> bytes:
-        """Return the bytes, without a copy where the buffer is all of a `bytes` object."""
-        # A copy of a large document is new memory from the operating system, which costs as much as parsing a part.
+        """Return the bytes, without a copy if the buffer is all of a `bytes` object.
+
+        Returns
+        -------
+        bytes
+            The bytes.
+        """
+        # A copy of a large document needs new memory from the operating system, which costs as much as parsing a part.
         array = self.as_numpy_array()
         base: object = array.base
         if type(base) is bytes and len(base) == array.size and array.strides == (1,):
@@ -213,7 +262,13 @@ class Buffer(ABC):
 
     @abstractmethod
     def combine(self, others: Iterable[Buffer]) -> Self:
-        """Return one buffer with these bytes and then those of the others."""
+        """Return one buffer with these bytes and then those of the others.
+
+        Parameters
+        ----------
+        others : Iterable[Buffer]
+            The buffers that follow.
+        """
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Buffer):
@@ -254,12 +309,33 @@ class NDBuffer:
         order: Literal["C", "F"] = "C",
         fill_value: Any | None = None,
     ) -> Self:
-        """Return new elements: all ``fill_value``, or all zero when it is None."""
+        """Return new elements: all ``fill_value``, or all zero if it is None.
+
+        Parameters
+        ----------
+        shape : Iterable[int]
+            The number of elements along each axis.
+        dtype : npt.DTypeLike
+            The data type of the elements.
+        order : Literal['C', 'F']
+            The order of the elements in memory: ``"C"`` or ``"F"``.
+        fill_value : object or None
+            The value of all elements. Default: zero.
+        """
         raise NotImplementedError("Cannot call abstract method on the abstract class 'NDBuffer'")
 
     @classmethod
     def empty(cls, shape: tuple[int, ...], dtype: npt.DTypeLike, order: Literal["C", "F"] = "C") -> Self:
         """Return new elements of any value.
+
+        Parameters
+        ----------
+        shape : tuple[int, ...]
+            The number of elements along each axis.
+        dtype : npt.DTypeLike
+            The data type of the elements.
+        order : Literal['C', 'F']
+            The order of the elements in memory: ``"C"`` or ``"F"``.
 
         Examples
         --------
@@ -271,17 +347,35 @@ class NDBuffer:
 
     @classmethod
     def from_ndarray_like(cls, ndarray_like: NDArrayLike) -> Self:
-        """Wrap an array, without a copy."""
+        """Wrap an array, without a copy.
+
+        Parameters
+        ----------
+        ndarray_like : NDArrayLike
+            The array that is kept.
+        """
         return cls(ndarray_like)
 
     @classmethod
     @abstractmethod
     def from_numpy_array(cls, array_like: npt.ArrayLike) -> Self:
-        """Return the elements of a numpy array, or of what numpy can make an array of."""
+        """Return the elements of a NumPy array, or of an object that NumPy can turn into one.
+
+        Parameters
+        ----------
+        array_like : npt.ArrayLike
+            An array of bytes, or of elements.
+        """
         raise NotImplementedError("Cannot call abstract method on the abstract class 'NDBuffer'")
 
     def as_ndarray_like(self) -> NDArrayLike:
-        """Return the array inside, without a copy."""
+        """Return the array inside, without a copy.
+
+        Returns
+        -------
+        NDArrayLike
+            The array itself, not a copy.
+        """
         return cast("NDArrayLike", self._data)
 
     @abstractmethod
@@ -292,10 +386,14 @@ class NDBuffer:
     def as_scalar(self) -> ScalarType:
         """Return the only element.
 
+        Returns
+        -------
+        scalar
+
         Raises
         ------
         ValueError
-            When there is not exactly one.
+            If there is not exactly one.
         """
         if self._data.size != 1:
             raise ValueError("Buffer does not contain a single scalar value")
@@ -313,7 +411,7 @@ class NDBuffer:
 
     @property
     def byteorder(self) -> Literal["little", "big"]:
-        """The byte order of the elements; that of the machine where it does not matter."""
+        """The byte order of the elements; that of the machine if they have none."""
         order = self.dtype.byteorder
         if order == "<":
             return "little"
@@ -322,16 +420,48 @@ class NDBuffer:
         return sys.byteorder
 
     def reshape(self, newshape: tuple[int, ...] | Literal[-1]) -> Self:
-        """Return the elements in another shape."""
+        """Return the elements in another shape.
+
+        Parameters
+        ----------
+        newshape : tuple[int, ...] or Literal[-1]
+            The new shape.
+
+        Returns
+        -------
+        NDBuffer
+        """
         return type(self)(self._data.reshape(newshape))
 
     def squeeze(self, axis: tuple[int, ...]) -> Self:
-        """Return the elements without the given axes of length 1."""
+        """Return the elements without the given axes of length 1.
+
+        Parameters
+        ----------
+        axis : tuple[int, ...]
+            The axes to remove, of length 1.
+
+        Returns
+        -------
+        NDBuffer
+        """
         shape = tuple(length for i, length in enumerate(self.shape) if i not in axis)
         return type(self)(self._data.reshape(shape))
 
     def astype(self, dtype: npt.DTypeLike, order: Literal["K", "A", "C", "F"] = "K") -> Self:
-        """Return the elements in another dtype; without a copy if it is the same."""
+        """Return the elements in another dtype; without a copy if it is the same.
+
+        Parameters
+        ----------
+        dtype : npt.DTypeLike
+            The new data type.
+        order : Literal['K', 'A', 'C', 'F']
+            The order of the elements in memory: ``"C"``, ``"F"``, ``"A"`` or ``"K"``.
+
+        Returns
+        -------
+        NDBuffer
+        """
         return type(self)(self._data.astype(dtype, order=order, copy=False))
 
     @abstractmethod
@@ -347,15 +477,19 @@ class NDBuffer:
         return f"<NDBuffer shape={self.shape} dtype={self.dtype} {self._data!r}>"
 
     def all_equal(self, other: Any, equal_nan: bool = True) -> bool:
-        """Return whether every element is the same value as ``other``.
+        """Return True if every element is the same value as ``other``.
 
         Parameters
         ----------
         other
             A scalar, or an array that broadcasts.
         equal_nan
-            Whether a NaN is the same as a NaN. Negative zero is not the same as the zero of floating-point numbers;
-            an integer 0 has no sign, and both are the same as it.
+            If True, two NaN are equal. Negative zero differs from the zero of floating-point numbers; an integer 0 has
+            no sign, and both are equal to it.
+
+        Returns
+        -------
+        bool
 
         Examples
         --------
@@ -368,22 +502,43 @@ class NDBuffer:
         return arrays_identical(self.as_numpy_array(), other, equal_nan)
 
     def fill(self, value: Any) -> None:
-        """Set every element to one value."""
+        """Set every element to one value.
+
+        Parameters
+        ----------
+        value : object
+            The value of all elements.
+        """
         self._data.fill(value)
 
     def copy(self) -> Self:
-        """Return a copy."""
+        """Return a copy.
+
+        Returns
+        -------
+        NDBuffer
+        """
         return type(self)(self._data.copy())
 
     def transpose(self, axes: SupportsIndex | Sequence[SupportsIndex] | None) -> Self:
-        """Return the elements with permuted axes, as a view."""
+        """Return the elements with permuted axes, as a view.
+
+        Parameters
+        ----------
+        axes : SupportsIndex or Sequence[SupportsIndex] or None
+            The new order of the axes. Default: reversed.
+
+        Returns
+        -------
+        NDBuffer
+        """
         return type(self)(self._data.transpose(axes))
 
 
 def arrays_identical(data: npt.NDArray[Any], other: Any, equal_nan: bool = True) -> bool:
-    """Return whether an array holds exactly the values of another one that broadcasts to it.
+    """Return True if an array holds exactly the values of another one that broadcasts to it.
 
-    Zeros of different sign differ, because replacing one by the other would lose the sign.
+    Zeros of different sign differ, because to replace one by the other would lose the sign.
 
     Examples
     --------
@@ -416,7 +571,21 @@ def arrays_identical(data: npt.NDArray[Any], other: Any, equal_nan: bool = True)
 
 
 class BufferPrototype(NamedTuple):
-    """The two classes that hold bytes and elements."""
+    """The two classes that hold bytes and elements.
+
+    Parameters
+    ----------
+    buffer : type
+        The class for bytes.
+    nd_buffer : type
+        The class for elements.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.buffer.default_buffer_prototype().buffer.from_bytes(b"abc").to_bytes()
+    b'abc'
+    """
 
     buffer: type[Buffer]
     nd_buffer: type[NDBuffer]
@@ -424,6 +593,10 @@ class BufferPrototype(NamedTuple):
 
 def default_buffer_prototype() -> BufferPrototype:
     """Return the classes that the configuration names.
+
+    Returns
+    -------
+    BufferPrototype
 
     Examples
     --------
@@ -433,20 +606,25 @@ def default_buffer_prototype() -> BufferPrototype:
     values = settings.values
     state = (values.get("buffer"), values.get("ndbuffer"), Changes.count)
     known = _Named.last
-    if known[0] != state:  # asked for with every value that is read, while the answer hardly ever changes
+    if known[0] != state:  # called for every value that is read, while the result hardly ever changes
         known = _Named.last = (state, BufferPrototype(buffer=get_buffer_class(), nd_buffer=get_ndbuffer_class()))
     prototype: BufferPrototype = known[1]
     return prototype
 
 
 class _Named:
-    """The names in the configuration when it was last looked at, and the classes of those names."""
+    """The names in the configuration at the last look-up, and their classes."""
 
     last: tuple[Any, Any] = (None, None)
 
 
 def register_buffer(cls: type[Buffer], qualname: str | None = None) -> None:
     """Add a class of bytes; ``zarr.config``'s ``buffer`` names the one to use.
+
+    Parameters
+    ----------
+    qualname : str or None
+        The name in the settings. Default: that of the class.
 
     Examples
     --------
@@ -459,6 +637,15 @@ def register_buffer(cls: type[Buffer], qualname: str | None = None) -> None:
 def get_buffer_class(reload_config: bool = False) -> type[Buffer]:
     """Return the class of bytes that the configuration names.
 
+    Parameters
+    ----------
+    reload_config : bool
+        If True, read the settings again. Default: False.
+
+    Returns
+    -------
+    type
+
     Examples
     --------
     >>> get_buffer_class().__name__
@@ -470,6 +657,11 @@ def get_buffer_class(reload_config: bool = False) -> type[Buffer]:
 def register_ndbuffer(cls: type[NDBuffer], qualname: str | None = None) -> None:
     """Add a class of array elements; ``zarr.config``'s ``ndbuffer`` names the one to use.
 
+    Parameters
+    ----------
+    qualname : str or None
+        The name in the settings. Default: that of the class.
+
     Examples
     --------
     >>> from zarr.buffer import cpu
@@ -480,6 +672,15 @@ def register_ndbuffer(cls: type[NDBuffer], qualname: str | None = None) -> None:
 
 def get_ndbuffer_class(reload_config: bool = False) -> type[NDBuffer]:
     """Return the class of array elements that the configuration names.
+
+    Parameters
+    ----------
+    reload_config : bool
+        If True, read the settings again. Default: False.
+
+    Returns
+    -------
+    type
 
     Examples
     --------

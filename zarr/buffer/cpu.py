@@ -57,7 +57,7 @@ class Buffer(core.Buffer):
         Raises
         ------
         TypeError
-            When the object has no buffer protocol.
+            If the object has no buffer protocol.
 
         Examples
         --------
@@ -105,7 +105,7 @@ class NDBuffer(core.NDBuffer):
         order: Literal["C", "F"] = "C",
         fill_value: Any | None = None,
     ) -> Self:
-        """Return new elements: all ``fill_value``, or all zero when it is None.
+        """Return new elements: all ``fill_value``, or all zero if it is None.
 
         Examples
         --------
@@ -113,7 +113,7 @@ class NDBuffer(core.NDBuffer):
         array([3, 3], dtype=int8)
         """
         shape = tuple(shape)
-        # 0 stands for "the empty value" of any dtype: "" of text, b"" of bytes; numpy's zeros makes exactly that.
+        # 0 stands for "the empty value" of any dtype: "" for text, b"" for bytes; numpy's zeros makes exactly that.
         zero = fill_value is None or (isinstance(fill_value, int) and fill_value == 0)
         native = np.dtype(dtype)
         if native.kind in "Mm":
@@ -140,7 +140,7 @@ class NDBuffer(core.NDBuffer):
 
     @classmethod
     def from_numpy_array(cls, array_like: npt.ArrayLike) -> Self:
-        """Wrap a numpy array, or what numpy makes an array of.
+        """Wrap a NumPy array, or an object that NumPy can turn into one.
 
         Examples
         --------
@@ -189,7 +189,11 @@ buffer_prototype = core.BufferPrototype(buffer=Buffer, nd_buffer=NDBuffer)
 
 
 def numpy_buffer_prototype() -> core.BufferPrototype:
-    """Return the prototype of CPU memory, whatever the configuration says.
+    """Return the prototype of CPU memory, for any configuration.
+
+    Returns
+    -------
+    BufferPrototype
 
     Examples
     --------

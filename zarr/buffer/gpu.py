@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
 from typing import Any, Literal, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from zarr._lazy import load_extra
 from zarr.buffer import core
 from zarr.errors import ZarrUserWarning
 from zarr.notices import warn
@@ -18,10 +18,7 @@ from zarr.types import BytesLike
 
 @cache
 def _cupy() -> Any:
-    try:
-        return import_module("cupy")
-    except ImportError as error:
-        raise ImportError("Cannot use zarr.buffer.gpu: cupy is not installed. Install it with zarr[gpu].") from error
+    return load_extra("cupy", "gpu", "zarr.buffer.gpu")
 
 
 class Buffer(core.Buffer):
@@ -30,23 +27,19 @@ class Buffer(core.Buffer):
     Parameters
     ----------
     array_like
-        A one-dimensional array of unsigned bytes. One with ``__cuda_array_interface__`` stays where it is; another
-        one is copied to the device, with a warning.
+        A one-dimensional array of unsigned bytes. One with ``__cuda_array_interface__`` is not copied; another one is
+        copied to the device, with a warning.
     """
 
     def __init__(self, array_like: core.ArrayLike) -> None:
-        cp = _cupy()
-        if array_like.ndim != 1:
-            raise ValueError("array_like: only 1-dim allowed")
-        if array_like.dtype.char != "B":
-            raise ValueError("array_like: only byte dtype allowed")
+        super().__init__(array_like)
         if not hasattr(array_like, "__cuda_array_interface__"):
             warn(
                 "Creating a zarr.buffer.gpu.Buffer with an array that does not support the __cuda_array_interface__ "
                 "for zero-copy transfers, falling back to slow copy based path",
                 ZarrUserWarning,
             )
-        self._data = cp.asarray(array_like)
+        self._data = _cupy().asarray(array_like)
 
     @classmethod
     def create_zero_length(cls) -> Self:
@@ -94,7 +87,7 @@ class NDBuffer(core.NDBuffer):
         order: Literal["C", "F"] = "C",
         fill_value: Any | None = None,
     ) -> Self:
-        """Return new elements: all ``fill_value``, or all zero when it is None."""
+        """Return new elements: all ``fill_value``, or all zero if it is None."""
         cp = _cupy()
         if fill_value is None:
             return cls(cp.zeros(tuple(shape), dtype=dtype, order=order))

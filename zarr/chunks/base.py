@@ -1,4 +1,4 @@
-"""The contract of chunk grids in metadata documents, and the way from a document to a grid and back."""
+"""The contract of chunk grids in metadata documents, and their conversion to grids and back."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ else:
 class ChunkGridMetadata(Metadata):
     """The ``chunk_grid`` member of an array document.
 
-    A third party that registers a grid under ``zarr.chunk_grid`` inherits from this: it says how many axes it has,
-    reads and writes itself, and reduces to one `DimensionGrid` an axis. Everything else follows from the axes.
+    A third party that registers a grid under ``zarr.chunk_grid`` inherits from this class: it has a number of axes,
+    reads and writes itself, and reduces to one `DimensionGrid` for each axis. All else follows from the axes.
 
     Examples
     --------
@@ -51,18 +51,59 @@ class ChunkGridMetadata(Metadata):
 
     @abstractmethod
     def dimensions(self, shape: tuple[int, ...]) -> tuple[DimensionGrid, ...]:
-        """Return the axes of the grid over an array of shape ``shape``."""
+        """Return the axes of the grid over an array of shape ``shape``.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The shape of the array.
+
+        Returns
+        -------
+        tuple of DimensionGrid
+            One for each dimension.
+        """
 
     def resized(self, old_shape: tuple[int, ...], new_shape: tuple[int, ...]) -> Self:
-        """Return the grid of the array after a resize; the same grid, unless chunks must be added."""
+        """Return the grid of the array after a resize; the same grid, unless chunks must be added.
+
+        Parameters
+        ----------
+        old_shape, new_shape : tuple of int
+            The shapes of the array before and after.
+
+        Returns
+        -------
+        ChunkGridMetadata
+        """
         return self
 
     def to_grid(self, shape: tuple[int, ...]) -> ChunkGrid:
-        """Return the grid over an array of shape ``shape``."""
+        """Return the grid over an array of shape ``shape``.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The shape of the array.
+
+        Returns
+        -------
+        ChunkGrid
+        """
         return grid.ChunkGrid(dimensions=self.dimensions(shape))
 
     def to_core(self, shape: tuple[int, ...]) -> zarr_core.Grid:
-        """Return the grid of the compiled core over an array of shape ``shape``."""
+        """Return the grid of the compiled core over an array of shape ``shape``.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The shape of the array.
+
+        Returns
+        -------
+        zarr_core.Grid
+        """
         return grid.core_grid(self.dimensions(shape))
 
 
@@ -100,14 +141,24 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
         if not many:
             raise TypeError(f"A chunk shape must be an iterable of chunk edge lengths, got {self.chunk_shape!r}")
         edges = tuple(self.chunk_shape)
-        # Parsing one by one finds the axis at fault, which is rarely wanted.
+        # One by one, to find the axis with the fault, which is rare.
         if not are_lengths(edges, 1):
             edges = tuple([parse_chunk_edge(edge, axis) for axis, edge in enumerate(edges)])
         self.__dict__["chunk_shape"] = edges
 
     @classmethod
     def of_lengths(cls, chunk_shape: tuple[int, ...]) -> Self:
-        """Make a grid of chunk lengths that were checked before."""
+        """Return a grid of chunk lengths that were checked before.
+
+        Parameters
+        ----------
+        chunk_shape : tuple of int
+            The length of a chunk along each dimension.
+
+        Returns
+        -------
+        RegularChunkGridMetadata
+        """
         made = object.__new__(cls)
         made.__dict__["chunk_shape"] = chunk_shape
         return made
@@ -134,13 +185,19 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
 
     def to_core(self, shape: tuple[int, ...]) -> zarr_core.Grid:
         """Return the grid of the compiled core over an array of shape ``shape``."""
-        # Every array that is opened comes through here, so the axes are made without the objects in between.
+        # Every opened array comes here, so the axes are made without intermediate objects.
         axis = zarr_core.RegularAxis
         return zarr_core.Grid([axis(extent, size) for size, extent in zip(self.chunk_shape, shape, strict=True)])
 
 
 class RectilinearChunksDisabledError(ValueError):
-    """Raised where a rectilinear grid is met while the configuration forbids them."""
+    """A rectilinear grid was found while the configuration forbids them.
+
+    Examples
+    --------
+    >>> issubclass(RectilinearChunksDisabledError, ValueError)
+    True
+    """
 
 
 def check_rectilinear_enabled() -> None:
@@ -160,7 +217,7 @@ def parse_chunk_grid(data: object) -> ChunkGridMetadata:
     Parameters
     ----------
     data
-        A grid description (returned as it is), or its JSON form.
+        A grid description (returned unchanged), or its JSON form.
 
     Returns
     -------
@@ -169,7 +226,7 @@ def parse_chunk_grid(data: object) -> ChunkGridMetadata:
     Raises
     ------
     TypeError, ValueError
-        If it is malformed, or no grid of that name is known.
+        If it is malformed, or its name is unknown.
 
     Examples
     --------
@@ -185,11 +242,10 @@ def parse_chunk_grid(data: object) -> ChunkGridMetadata:
         # The name and the member of the proposal (ZEP 3) that became `rectilinear`; read, never written.
         renamed = {"kind": "inline", "chunk_shapes": configuration["chunk_shape"]}
         name, data = "rectilinear", {"name": "rectilinear", "configuration": renamed}
-    found: ChunkGridMetadata = _look_up(name).from_dict(data)
-    return found
+    return _look_up(name).from_dict(data)
 
 
-def _look_up(name: str) -> Any:
+def _look_up(name: str) -> type[ChunkGridMetadata]:
     try:
         return get_chunk_grid_class(name)
     except KeyError as error:
@@ -233,5 +289,4 @@ def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
             shapes.append(dim.edges)
         else:
             shapes.append(tuple([dim.chunk_size(i) for i in range(dim.ngridcells)]))
-    found: ChunkGridMetadata = _look_up("rectilinear")(chunk_shapes=tuple(shapes))
-    return found
+    return _look_up("rectilinear")(chunk_shapes=tuple(shapes))  # type: ignore[call-arg]

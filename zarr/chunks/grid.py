@@ -19,47 +19,122 @@ from zarr.chunks.shapes import block_of, cells, parse_shape
 
 @runtime_checkable
 class DimensionGrid(Protocol):
-    """An axis of a chunk grid, by the questions that it answers.
+    """An axis of a chunk grid.
 
-    A chunk grid extension must reduce to axes that answer this; `FixedDimension` and `VaryingDimension` suffice for
-    every grid whose chunks are boxes.
+    A chunk grid extension must reduce to axes with these methods; `FixedDimension` and `VaryingDimension` are enough
+    for every grid whose chunks are boxes.
+
+    Examples
+    --------
+    >>> isinstance(FixedDimension(4, 10), DimensionGrid)
+    True
     """
 
     @property
     def nchunks(self) -> int:
-        """Number of chunks that hold data."""
+        """Number of chunks that contain elements."""
 
     @property
     def ngridcells(self) -> int:
-        """Number of chunks that are described, those beyond the end of the array included."""
+        """Number of chunks, with those beyond the end of the array."""
 
     @property
     def extent(self) -> int:
         """Length of the array along this axis."""
 
     def index_to_chunk(self, idx: int) -> int:
-        """Say which chunk holds the element ``idx``."""
+        """Return the number of the chunk with the element ``idx``.
+
+        Parameters
+        ----------
+        idx : int
+            The number of the element along this axis.
+
+        Returns
+        -------
+        int
+        """
 
     def chunk_offset(self, chunk_ix: int) -> int:
-        """Say where chunk ``chunk_ix`` begins."""
+        """Return the first element of chunk ``chunk_ix``.
+
+        Parameters
+        ----------
+        chunk_ix : int
+            The number of the chunk along this axis.
+
+        Returns
+        -------
+        int
+        """
 
     def chunk_size(self, chunk_ix: int) -> int:
-        """Say how long chunk ``chunk_ix`` is as the codecs see it, overhang included."""
+        """Return the length of chunk ``chunk_ix`` for the codecs, overhang included.
+
+        Parameters
+        ----------
+        chunk_ix : int
+            The number of the chunk along this axis.
+
+        Returns
+        -------
+        int
+        """
 
     def data_size(self, chunk_ix: int) -> int:
-        """Say how many elements of chunk ``chunk_ix`` lie inside the array."""
+        """Return the number of elements of chunk ``chunk_ix`` inside the array.
+
+        Parameters
+        ----------
+        chunk_ix : int
+            The number of the chunk along this axis.
+
+        Returns
+        -------
+        int
+        """
 
     def indices_to_chunks(self, indices: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-        """Say which chunk holds each of many elements."""
+        """Return the number of the chunk of each of many elements.
+
+        Parameters
+        ----------
+        indices : ndarray of intp
+            Numbers of elements along this axis.
+
+        Returns
+        -------
+        ndarray of intp
+        """
 
     @property
     def _size_repr(self) -> str: ...
 
     def with_extent(self, new_extent: int) -> DimensionGrid:
-        """Return the same chunks over an array of another length."""
+        """Return the same chunks over an array of another length.
+
+        Parameters
+        ----------
+        new_extent : int
+            The length of the other array along this axis.
+
+        Returns
+        -------
+        DimensionGrid
+        """
 
     def resize(self, new_extent: int) -> DimensionGrid:
-        """Return the axis of the array after a resize: chunks are added where the old ones do not reach."""
+        """Return the axis of the array after a resize: chunks are added if the old ones do not reach its end.
+
+        Parameters
+        ----------
+        new_extent : int
+            The length after the resize.
+
+        Returns
+        -------
+        DimensionGrid
+        """
 
 
 @dataclass(frozen=True)
@@ -99,7 +174,7 @@ class FixedDimension:
         self.__dict__.update(nchunks=count, ngridcells=count)
 
     def index_to_chunk(self, idx: int) -> int:
-        """Say which chunk holds the element ``idx``; `IndexError` outside of the array."""
+        """Return the number of the chunk with the element ``idx``; raise `IndexError` outside of the array."""
         if idx < 0:
             raise IndexError(f"Negative index {idx} is not allowed")
         if idx >= self.extent:
@@ -107,19 +182,19 @@ class FixedDimension:
         return idx // self.size
 
     def chunk_offset(self, chunk_ix: int) -> int:
-        """Say where chunk ``chunk_ix`` begins."""
+        """Return the first element of chunk ``chunk_ix``."""
         return chunk_ix * self.size
 
     def chunk_size(self, chunk_ix: int) -> int:
-        """Say how long chunk ``chunk_ix`` is as the codecs see it."""
+        """Return the length of chunk ``chunk_ix`` for the codecs."""
         return self.size
 
     def data_size(self, chunk_ix: int) -> int:
-        """Say how many elements of chunk ``chunk_ix`` lie inside the array."""
+        """Return the number of elements of chunk ``chunk_ix`` inside the array."""
         return max(0, min(self.size, self.extent - chunk_ix * self.size))
 
     def indices_to_chunks(self, indices: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-        """Say which chunk holds each of many elements."""
+        """Return the number of the chunk of each of many elements."""
         return indices // self.size
 
     @property
@@ -133,7 +208,12 @@ class FixedDimension:
     resize = with_extent
 
     def to_core(self) -> zarr_core.RegularAxis:
-        """Return the axis of the compiled core."""
+        """Return the axis of the compiled core.
+
+        Returns
+        -------
+        zarr_core.RegularAxis
+        """
         return zarr_core.RegularAxis(self.extent, self.size)
 
 
@@ -144,7 +224,7 @@ class VaryingDimension:
     Parameters
     ----------
     edges
-        The chunk lengths, each at least 1. Their sum must reach ``extent``; chunks beyond it hold no data.
+        The chunk lengths, each at least 1. Their sum must reach ``extent``; chunks beyond it have no elements.
     extent
         The length of the array.
 
@@ -178,30 +258,30 @@ class VaryingDimension:
         if extent > cumulative[-1]:
             raise ValueError(f"VaryingDimension extent {extent} exceeds sum of edges {cumulative[-1]}")
         count = bisect_right(cumulative, extent - 1) + 1 if extent else 0
-        # The class is frozen, so its fields are put in place behind its back, all at once.
+        # The class is frozen, so its fields are set through ``__dict__``, all at once.
         self.__dict__.update(edges=lengths, cumulative=cumulative, extent=extent)
         self.__dict__.update(nchunks=count, ngridcells=len(lengths))
 
     def index_to_chunk(self, idx: int) -> int:
-        """Say which chunk holds the element ``idx``; `IndexError` outside of the array."""
+        """Return the number of the chunk with the element ``idx``; raise `IndexError` outside of the array."""
         if not 0 <= idx < self.extent:
             raise IndexError(f"Index {idx} out of bounds for dimension with extent {self.extent}")
         return bisect_right(self.cumulative, idx)
 
     def chunk_offset(self, chunk_ix: int) -> int:
-        """Say where chunk ``chunk_ix`` begins."""
+        """Return the first element of chunk ``chunk_ix``."""
         return self.cumulative[chunk_ix - 1] if chunk_ix > 0 else 0
 
     def chunk_size(self, chunk_ix: int) -> int:
-        """Say how long chunk ``chunk_ix`` is as the codecs see it."""
+        """Return the length of chunk ``chunk_ix`` for the codecs."""
         return self.edges[chunk_ix]
 
     def data_size(self, chunk_ix: int) -> int:
-        """Say how many elements of chunk ``chunk_ix`` lie inside the array."""
+        """Return the number of elements of chunk ``chunk_ix`` inside the array."""
         return max(0, min(self.edges[chunk_ix], self.extent - self.chunk_offset(chunk_ix)))
 
     def indices_to_chunks(self, indices: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-        """Say which chunk holds each of many elements."""
+        """Return the number of the chunk of each of many elements."""
         return np.searchsorted(np.asarray(self.cumulative), indices, side="right")
 
     @property
@@ -215,23 +295,28 @@ class VaryingDimension:
         return VaryingDimension(self.edges, new_extent)
 
     def resize(self, new_extent: int) -> VaryingDimension:
-        """Return the axis after a resize: one chunk is added where the old ones do not reach."""
+        """Return the axis after a resize: one chunk is added if the old ones do not reach its end."""
         missing = new_extent - self.cumulative[-1]
         return VaryingDimension((*self.edges, missing) if missing > 0 else self.edges, new_extent)
 
     def to_core(self) -> zarr_core.VaryingAxis:
-        """Return the axis of the compiled core."""
+        """Return the axis of the compiled core.
+
+        Returns
+        -------
+        zarr_core axis
+        """
         return zarr_core.VaryingAxis(self.extent, self.edges)
 
 
 @dataclass(frozen=True)
 class ChunkSpec:
-    """One chunk: where it lies in the array, and the shape that its codecs work on.
+    """One chunk: its place in the array, and its shape for the codecs.
 
     Parameters
     ----------
     slices
-        The part of the array that the chunk holds, clipped to the array.
+        The part of the array in the chunk, clipped to the array.
     codec_shape
         The full shape of the chunk, overhang included.
 
@@ -263,7 +348,7 @@ class ChunkGrid:
     Parameters
     ----------
     dimensions
-        One `DimensionGrid` an axis.
+        One `DimensionGrid` for each axis.
 
     Examples
     --------
@@ -295,7 +380,12 @@ class ChunkGrid:
         Returns
         -------
         ChunkGrid
-            Of the stored chunks: shards, for a sharded array.
+            The grid of the stored chunks: of shards, for a sharded array.
+
+        Raises
+        ------
+        TypeError
+            If the metadata has no chunk grid that is known.
         """
         grid = metadata.chunk_grid
         if isinstance(grid, ChunkGrid):
@@ -314,7 +404,7 @@ class ChunkGrid:
         array_shape
             An integer or a sequence of them.
         chunk_sizes
-            One entry an axis: a chunk length, or the list of all chunk lengths.
+            For each axis a chunk length, or the list of all chunk lengths.
 
         Returns
         -------
@@ -363,7 +453,7 @@ class ChunkGrid:
 
     @property
     def chunk_shape(self) -> tuple[int, ...]:
-        """Shape of every chunk of a regular grid; `ValueError` for any other grid."""
+        """The shape of every chunk of a regular grid; raise `ValueError` for any other grid."""
         if not self.is_regular:
             raise ValueError(
                 "chunk_shape is only available for regular chunk grids. Use grid[coords] for per-chunk sizes."
@@ -376,7 +466,12 @@ class ChunkGrid:
         return tuple([tuple([dim.data_size(i) for i in range(dim.nchunks)]) for dim in self._dimensions])
 
     def get_nchunks(self) -> int:
-        """Return the number of chunks."""
+        """Return the number of chunks.
+
+        Returns
+        -------
+        int
+        """
         return math.prod(self.grid_shape)
 
     def __getitem__(self, coords: int | tuple[int, ...]) -> ChunkSpec | None:
@@ -394,7 +489,7 @@ class ChunkGrid:
         return ChunkSpec(tuple(slices), tuple(shape))
 
     def __iter__(self) -> Iterator[ChunkSpec]:
-        """Go through the chunks, the last axis fastest."""
+        """Iterate over the chunks, the last axis fastest."""
         for coords in self.all_chunk_coords():
             spec = self[coords]
             if spec is not None:
@@ -403,14 +498,14 @@ class ChunkGrid:
     def all_chunk_coords(
         self, *, origin: Sequence[int] | None = None, selection_shape: Sequence[int] | None = None
     ) -> Iterator[tuple[int, ...]]:
-        """Go through the coordinates of the chunks, the last axis fastest.
+        """Iterate over the coordinates of the chunks, the last axis fastest.
 
         Parameters
         ----------
         origin
-            Coordinates of the first chunk; the first of the grid by default.
+            Coordinates of the first chunk; by default the first of the grid.
         selection_shape
-            How many chunks along each axis; all that follow by default.
+            Number of chunks along each axis; by default all following ones.
 
         Returns
         -------
@@ -426,32 +521,66 @@ class ChunkGrid:
     def iter_chunk_regions(
         self, *, origin: Sequence[int] | None = None, selection_shape: Sequence[int] | None = None
     ) -> Iterator[tuple[slice, ...]]:
-        """Go through the parts of the array that the chunks hold; parameters as `all_chunk_coords`."""
+        """Iterate over the parts of the array in the chunks; parameters as `all_chunk_coords`.
+
+        Parameters
+        ----------
+        origin : Sequence[int] or None
+            Coordinates of the first chunk; by default the first of the grid.
+        selection_shape : Sequence[int] or None
+            Number of chunks along each axis; by default all following ones.
+        """
         for coords in self.all_chunk_coords(origin=origin, selection_shape=selection_shape):
             spec = self[coords]
             if spec is not None:
                 yield spec.slices
 
     def update_shape(self, new_shape: tuple[int, ...]) -> ChunkGrid:
-        """Return the grid of the array after a resize."""
+        """Return the grid of the array after a resize.
+
+        Parameters
+        ----------
+        new_shape : tuple[int, ...]
+            The new shape of the array.
+
+        Returns
+        -------
+        ChunkGrid
+
+        Raises
+        ------
+        ValueError
+            If the shape has another number of dimensions.
+        """
         if len(new_shape) != self.ndim:
             raise ValueError(f"new_shape has {len(new_shape)} dimensions but chunk grid has {self.ndim} dimensions")
         return ChunkGrid(dimensions=tuple([dim.resize(n) for dim, n in zip(self._dimensions, new_shape)]))
 
     def to_core(self, shape: tuple[int, ...] | None = None) -> zarr_core.Grid:
-        """Return the grid of the compiled core, for the array of this shape or of shape ``shape``."""
+        """Return the grid of the compiled core, for the array of this shape or of shape ``shape``.
+
+        Parameters
+        ----------
+        shape : tuple[int, ...] or None
+            The shape of the array. Default: that of the grid.
+
+        Returns
+        -------
+        zarr_core.Grid
+        """
         return core_grid(self._dimensions if shape is None else self.update_shape(shape)._dimensions)
 
 
 def make_dimension(size: int | Iterable[int], extent: int) -> DimensionGrid:
     """Return the axis whose chunk length, or list of chunk lengths, is ``size``."""
     if isinstance(size, Iterable):
-        return VaryingDimension([operator.index(edge) for edge in size], extent)
+        plain = type(size) is tuple and set(map(type, size)) == {int}
+        return VaryingDimension(size if plain else [operator.index(edge) for edge in size], extent)  # type: ignore[arg-type]
     return FixedDimension(operator.index(size), extent)
 
 
 def core_grid(dimensions: Sequence[DimensionGrid]) -> zarr_core.Grid:
-    """Return the grid of the compiled core that has these axes."""
+    """Return the grid of the compiled core with these axes."""
     axes: list[zarr_core.RegularAxis | zarr_core.VaryingAxis] = []
     for dim in dimensions:
         if isinstance(dim, FixedDimension | VaryingDimension):

@@ -1,4 +1,7 @@
-"""Chunk and shard shapes that are guessed, where the user leaves them to the library."""
+"""Guess the shapes of chunks and shards that the user does not give.
+
+``normalize.py`` calls it. The result depends only on the shape of the array, its item size and the given limits.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,9 @@ from zarr.chunks.shapes import parse_shape
 
 KIBIBYTE = 1024
 MEBIBYTE = 1024 * KIBIBYTE
-# Inner chunks of a shard are what a reader fetches one by one, so they are kept smaller than chunks that are files.
+# A reader fetches inner chunks of a shard one by one, so they are smaller than chunks that are files.
 SHARDED_INNER_CHUNK_MAX_BYTES = MEBIBYTE
-# Below this many chunks along an axis, automatic sharding leaves the axis alone.
+# Below this number of chunks along an axis, automatic sharding does not join chunks of the axis.
 MIN_CHUNKS_TO_SHARD_AXIS = 9
 
 
@@ -23,7 +26,7 @@ def guess_regular_chunks(
     min_bytes: int = 128 * KIBIBYTE,
     max_bytes: int = 64 * MEBIBYTE,
 ) -> tuple[int, ...]:
-    """Choose a chunk shape: about ``increment_bytes``, doubled for every tenfold of the array beyond 1 MiB.
+    """Choose a chunk shape: about ``increment_bytes``, doubled for every tenfold size of the array beyond 1 MiB.
 
     The shape is found by halving the axes in turn, so chunks keep roughly the proportions of the array.
 
@@ -32,7 +35,7 @@ def guess_regular_chunks(
     shape
         Shape of the array.
     typesize
-        Bytes an element.
+        Bytes of an element.
     increment_bytes, min_bytes, max_bytes
         Size of a chunk for an array of 1 MiB, and the bounds.
 
@@ -81,7 +84,7 @@ def guess_chunks(shape: tuple[int, ...], typesize: int, *, max_bytes: int | None
     shape
         Shape of the array.
     typesize
-        Bytes an element.
+        Bytes of an element.
     max_bytes
         Upper bound of a chunk; 64 MiB by default.
 
@@ -111,9 +114,9 @@ def guess_shard_shape(
     chunk_shape
         Shape of the inner chunks.
     item_size
-        Bytes an element.
+        Bytes of an element.
     target_bytes
-        Upper bound of a shard (uncompressed). By default two chunks along every axis of more than eight chunks.
+        Upper bound of a shard (uncompressed). By default two chunks along every axis with more than eight chunks.
 
     Returns
     -------

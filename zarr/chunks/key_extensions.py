@@ -1,4 +1,4 @@
-"""Chunk key encodings beyond the specification: ``fanout``, ``suffix``, and the form of the latter that zarrs has.
+"""Chunk key encodings beyond the specification: ``fanout``, ``suffix``, and the form of the latter in zarrs.
 
 May import floor 1 and ``keys.py``.
 """
@@ -9,31 +9,26 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
-from zarr.chunks.keys import (
-    ChunkKeyEncoding,
-    DefaultChunkKeyEncoding,
-    SeparatorLiteral,
-    parse_chunk_key_encoding,
-)
+from zarr.chunks.keys import ChunkKeyEncoding, DefaultChunkKeyEncoding, SeparatorLiteral, parse_chunk_key_encoding
 from zarr.types import JSON, parse_named_configuration
 
-# A folder holds a digit's children, and beside them the mark of the next dimension, or the chunk.
+# A folder contains the children of a digit, and beside them the mark of the next dimension, or the chunk.
 _LEAST_CHILDREN: Final = 3
 
 
 @dataclass(frozen=True)
 class FanoutChunkKeyEncoding(ChunkKeyEncoding):
-    """Keys like ``d0/12/34/d1/5/c``: each coordinate in digits, so that no folder has more than so many entries.
+    """Keys like ``d0/12/34/d1/5/c``: coordinates as digits, so that no folder has more than ``max_children`` entries.
 
     Parameters
     ----------
     max_children
-        The most entries of a folder, at least 3; coordinates are written to the base of one less.
+        Maximum number of entries of a folder, at least 3; coordinates are written to the base of one less.
 
     Raises
     ------
     ValueError
-        For another number.
+        If the number is smaller.
 
     Notes
     -----
@@ -67,12 +62,12 @@ class FanoutChunkKeyEncoding(ChunkKeyEncoding):
         return digits[::-1]
 
     def decode_chunk_key(self, chunk_key: str) -> tuple[int, ...]:
-        """Return the coordinates that a key stands for.
+        """Return the coordinates of a key.
 
         Raises
         ------
         ValueError
-            When it is no key of this encoding.
+            If it is no key of this encoding.
         """
         *parts, last = chunk_key.split("/")
         coords: list[int] = []
@@ -89,7 +84,7 @@ class FanoutChunkKeyEncoding(ChunkKeyEncoding):
 
 
 class _Suffixed(ChunkKeyEncoding):
-    """Keys of another encoding with something behind them."""
+    """Keys of another encoding with a suffix."""
 
     suffix: str
 
@@ -101,19 +96,19 @@ class _Suffixed(ChunkKeyEncoding):
     @property
     @abstractmethod
     def _base(self) -> ChunkKeyEncoding:
-        """The encoding that gives the keys without what is behind them."""
+        """The encoding of the keys without the suffix."""
 
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
         """Return the key of the chunk at ``chunk_coords``."""
         return self._base.encode_chunk_key(chunk_coords) + self.suffix
 
     def decode_chunk_key(self, chunk_key: str) -> tuple[int, ...]:
-        """Return the coordinates that a key stands for.
+        """Return the coordinates of a key.
 
         Raises
         ------
         ValueError
-            When the key ends otherwise.
+            If the key ends otherwise.
         """
         if not chunk_key.endswith(self.suffix):
             raise ValueError(f"Invalid chunk key for {self.name} encoding: {chunk_key!r} lacks {self.suffix!r}")
@@ -122,14 +117,14 @@ class _Suffixed(ChunkKeyEncoding):
 
 @dataclass(frozen=True)
 class SuffixChunkKeyEncoding(_Suffixed):
-    """Keys like ``c/0/1.tiff``: those of another encoding, and a suffix that other programs go by.
+    """Keys like ``c/0/1.tiff``: those of another encoding, and a suffix for other programs.
 
     Parameters
     ----------
     suffix
-        What stands behind each key.
+        The end of each key.
     base_encoding
-        The encoding of the rest, in any form that a chunk key encoding has.
+        The encoding of the rest, in any form of a chunk key encoding.
 
     Notes
     -----
@@ -143,7 +138,7 @@ class SuffixChunkKeyEncoding(_Suffixed):
 
     name: ClassVar[str] = "suffix"
     suffix: str
-    base_encoding: Any
+    base_encoding: ChunkKeyEncoding
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -151,30 +146,29 @@ class SuffixChunkKeyEncoding(_Suffixed):
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:
-        """Read the JSON form. The draft's examples write ``base-encoding``, too."""
+        """Read the JSON form. The examples of the draft also have ``base-encoding``."""
         _, given = parse_named_configuration(data, require_configuration=True)
         configuration: Any = given
         return cls(**{key.replace("-", "_"): value for key, value in configuration.items()})
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the JSON form."""
-        configuration = {"suffix": self.suffix, "base_encoding": self.base_encoding.to_dict()}
+        configuration: dict[str, JSON] = {"suffix": self.suffix, "base_encoding": self.base_encoding.to_dict()}
         return {"name": self.name, "configuration": configuration}
 
     @property
     def _base(self) -> ChunkKeyEncoding:
-        base: ChunkKeyEncoding = self.base_encoding
-        return base
+        return self.base_encoding
 
 
 @dataclass(frozen=True)
 class DefaultSuffixChunkKeyEncoding(_Suffixed):
-    """Keys like ``c/0/1.tiff`` under the name that zarrs gives them.
+    """Keys like ``c/0/1.tiff`` under their name in zarrs.
 
     Parameters
     ----------
     suffix
-        What stands behind each key.
+        The end of each key.
     separator
         ``"/"`` or ``"."``.
 

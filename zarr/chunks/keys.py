@@ -1,7 +1,7 @@
 """Encodings of chunk coordinates as store keys.
 
-May import `zarr_core` and floor 1. The encodings of the format live here; others are found through the registry under
-``zarr.chunk_key_encoding``.
+May import `zarr_core` and floor 1. The encodings of the format are in this file; others are found through the registry
+under ``zarr.chunk_key_encoding``.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def _join(separator: str, coords: Iterable[int]) -> str:
 class ChunkKeyEncoding(ABC, Metadata):
     """The encoding of chunk coordinates as the part of a key that follows the path of the array.
 
-    A third party inherits from this, names itself in ``name``, declares its configuration as dataclass fields, and
-    writes ``encode_chunk_key``. Where keys are made of the coordinates in the ``default`` or ``v2`` manner, ``to_core``
-    lets the compiled core make them in bulk.
+    A third party inherits from this class, gives its name in ``name``, declares its configuration as dataclass fields,
+    and writes ``encode_chunk_key``. If keys are made from the coordinates as by ``default`` or ``v2``, ``to_core`` lets
+    the compiled core make them in bulk.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class ChunkKeyEncoding(ABC, Metadata):
         return {"name": self.name, "configuration": configuration}
 
     def decode_chunk_key(self, chunk_key: str) -> tuple[int, ...]:
-        """Return the coordinates that a key stands for."""
+        """Return the coordinates of a key."""
         raise NotImplementedError(f"{type(self).__name__} does not implement decode_chunk_key.")
 
     @abstractmethod
@@ -96,7 +96,7 @@ class ChunkKeyEncoding(ABC, Metadata):
         """Return the key of the chunk at ``chunk_coords``, relative to the array."""
 
     def to_core(self, prefix: str) -> zarr_core.KeyFormat | None:
-        """Return the key format of the compiled core, or None where it has none for this encoding.
+        """Return the key format of the compiled core, or None if it has none for this encoding.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class DefaultChunkKeyEncoding(_Separated):
         self.__post_init__()
 
     def decode_chunk_key(self, chunk_key: str) -> tuple[int, ...]:
-        """Return the coordinates that a key stands for."""
+        """Return the coordinates of a key."""
         if chunk_key == "c":
             return ()
         start, *coords = chunk_key.split(self.separator)
@@ -189,7 +189,7 @@ class V2ChunkKeyEncoding(_Separated):
         self.__post_init__()
 
     def decode_chunk_key(self, chunk_key: str) -> tuple[int, ...]:
-        """Return the coordinates that a key stands for; for ``"0"``, those of a 1-d array."""
+        """Return the coordinates of a key; for ``"0"``, those of a 1-d array."""
         return tuple([int(c) for c in chunk_key.split(self.separator)])
 
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
@@ -202,7 +202,7 @@ ChunkKeyEncodingLike: TypeAlias = (
 )
 
 _BUILTIN: dict[str, type[ChunkKeyEncoding]] = {"default": DefaultChunkKeyEncoding, "v2": V2ChunkKeyEncoding}
-# Nearly every document says one of these, and encodings never change.
+# Nearly every document has one of these, and encodings never change.
 _USUAL: dict[str, ChunkKeyEncoding] = {
     str(encoding.to_dict()): encoding
     for encoding in (
@@ -217,6 +217,13 @@ _USUAL: dict[str, ChunkKeyEncoding] = {
 def register_chunk_key_encoding(key: str, cls: type) -> None:
     """Add a chunk key encoding under its name in array metadata.
 
+    Parameters
+    ----------
+    key : str
+        The name in metadata documents.
+    cls : type
+        The class of the encoding.
+
     Examples
     --------
     >>> register_chunk_key_encoding("example.keys", dict)
@@ -227,10 +234,19 @@ def register_chunk_key_encoding(key: str, cls: type) -> None:
 def get_chunk_key_encoding_class(key: str) -> type[ChunkKeyEncoding]:
     """Return the chunk key encoding of a name.
 
+    Parameters
+    ----------
+    key : str
+        The name in metadata documents.
+
+    Returns
+    -------
+    type
+
     Raises
     ------
     KeyError
-        When there is none.
+        If there is none.
 
     Examples
     --------
@@ -242,13 +258,13 @@ def get_chunk_key_encoding_class(key: str) -> type[ChunkKeyEncoding]:
 
 
 def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:
-    """Read the ``chunk_key_encoding`` member of an array document, or what a user passed for it.
+    """Read the ``chunk_key_encoding`` member of an array document, or the parameter of a user.
 
     Parameters
     ----------
     data
-        An encoding (returned as it is); a name; ``{"name": ..., "configuration": {...}}``; or
-        ``{"name": ..., "separator": ...}``.
+        An encoding (returned unchanged); a name; ``{"name": ..., "configuration": {...}}``; or ``{"name": ...,
+        "separator": ...}``.
 
     Returns
     -------
@@ -257,7 +273,7 @@ def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:
     Raises
     ------
     TypeError, ValueError
-        If it is malformed, or no encoding of that name is known.
+        If it is malformed, or its name is unknown.
 
     Examples
     --------
@@ -284,8 +300,7 @@ def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:
             raise TypeError(f"The chunk key encoding {name!r} has no parameter {unknown}")
         return cls(**parameters)
     try:
-        other: Any = get_chunk_key_encoding_class(name)
+        other = get_chunk_key_encoding_class(name)
     except KeyError as error:
         raise ValueError(f"Unknown chunk key encoding: {error.args[0] if error.args else name!r}") from error
-    encoding: ChunkKeyEncoding = other.from_dict(document)
-    return encoding
+    return other.from_dict(document)

@@ -1,4 +1,4 @@
-"""Make grids of what a user may pass as ``chunks`` and ``shards``."""
+"""Make grids from the parameters ``chunks`` and ``shards``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,20 @@ from zarr.notices import warn
 
 
 class ChunkLayout(NamedTuple):
-    """The stored chunks of an array and, when they are shards, the chunks inside."""
+    """The stored chunks of an array and, with shards, the inner chunks.
+
+    Parameters
+    ----------
+    outer_chunks : ChunkGrid
+        The stored chunks: the shards, if there are any.
+    inner : ChunkLayout, optional
+        What a shard holds.
+
+    Examples
+    --------
+    >>> ChunkLayout(ChunkGrid.from_sizes((10,), (5,))).inner is None
+    True
+    """
 
     outer_chunks: ChunkGrid
     inner: ChunkLayout | None = None
@@ -24,6 +37,17 @@ class ChunkLayout(NamedTuple):
 
 def full_span_chunk_size(span: int, unit: int = 1) -> int:
     """Return the smallest positive multiple of ``unit`` that covers ``span`` elements.
+
+    Parameters
+    ----------
+    span : int
+        How many elements there are.
+    unit : int, default 1
+        The length of an inner chunk.
+
+    Returns
+    -------
+    int
 
     Examples
     --------
@@ -34,13 +58,43 @@ def full_span_chunk_size(span: int, unit: int = 1) -> int:
 
 
 def is_regular_1d(dim_chunks: Iterable[int]) -> bool:
-    """Say whether chunk lengths (as dask lists them) are all equal, the last perhaps smaller."""
+    """Return True if chunk lengths (as dask lists them) are all equal, except for a smaller last one.
+
+    Parameters
+    ----------
+    dim_chunks : iterable of int
+        The lengths along one dimension.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_regular_1d((4, 4, 2)), is_regular_1d((4, 2, 4))
+    (True, False)
+    """
     lengths = tuple(dim_chunks)
     return all(a == b for a, b in pairwise(lengths[:-1])) and (len(lengths) < 2 or lengths[-1] <= lengths[0])
 
 
 def is_regular_nd(chunks: Iterable[Iterable[int]]) -> bool:
-    """Say whether the chunk lengths of every axis are regular."""
+    """Return True if the chunk lengths of every axis are regular.
+
+    Parameters
+    ----------
+    chunks : iterable of iterables of int
+        The lengths along each dimension.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_regular_nd(((4, 4, 2), (3, 3)))
+    True
+    """
     return all(is_regular_1d(dim_chunks) for dim_chunks in chunks)
 
 
@@ -52,7 +106,7 @@ def _as_int(value: object) -> int | None:
 
 
 def _as_list(value: Any) -> list[object] | None:
-    """Return the items of an iterable, or of what has only items and a length; None for anything else."""
+    """Return the items of an iterable, or of an object with items and a length; None for anything else."""
     try:
         return list(value)
     except TypeError:
@@ -60,7 +114,7 @@ def _as_list(value: Any) -> list[object] | None:
 
 
 def normalize_chunks_1d(chunks: object, span: int, unit: int = 1) -> DimensionGrid:
-    """Read what a user wrote for one axis of ``chunks``.
+    """Read the value of ``chunks`` for one axis.
 
     Parameters
     ----------
@@ -69,7 +123,7 @@ def normalize_chunks_1d(chunks: object, span: int, unit: int = 1) -> DimensionGr
     span
         Length of the axis.
     unit
-        What the length of a spanning chunk must be a multiple of.
+        The length of a spanning chunk is a multiple of this.
 
     Returns
     -------
@@ -78,10 +132,10 @@ def normalize_chunks_1d(chunks: object, span: int, unit: int = 1) -> DimensionGr
     Raises
     ------
     TypeError
-        If it is neither an integer nor integers.
+        If it is neither an integer nor a list of integers.
     ValueError
-        If a length is not positive, or the lengths do not sum to ``span`` (unless it is 0: then they are the chunks
-        that the axis grows into).
+        If a length is not positive, or the lengths do not sum to ``span`` (unless it is 0: then they are the chunks for
+        the growth of the axis).
 
     Examples
     --------
@@ -131,7 +185,7 @@ def _check_rank(ndim: int, shape: tuple[int, ...]) -> None:
 
 
 def _grid_over(chunks: ChunkGrid | ChunkGridMetadata, shape: tuple[int, ...]) -> ChunkGrid:
-    """Return the chunks of a grid over a shape, all of them: those of an array that was shrunk run past its end."""
+    """Return all chunks of a grid over a shape: those of a shrunk array reach beyond its end."""
     _check_rank(chunks.ndim, shape)
     if isinstance(chunks, ChunkGridMetadata):
         return chunks.to_grid(shape)
@@ -143,17 +197,17 @@ def _grid_over(chunks: ChunkGrid | ChunkGridMetadata, shape: tuple[int, ...]) ->
 
 
 def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ...] | None = None) -> ChunkGrid:
-    """Read what a user wrote for ``chunks``.
+    """Read the value of ``chunks``.
 
     Parameters
     ----------
     chunks
-        One entry an axis as `normalize_chunks_1d` takes it, None for the whole axis; one integer for all axes;
+        One entry for each axis as for `normalize_chunks_1d`, None for the whole axis; one integer for all axes;
         ``False`` for one chunk; or a chunk grid.
     shape
         Shape of the array.
     unit
-        What the length of a spanning chunk must be a multiple of, along each axis.
+        The length of a spanning chunk is a multiple of this, along each axis.
 
     Returns
     -------
@@ -191,7 +245,7 @@ def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ..
 
 
 def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int, *, sharded: bool = False) -> ChunkGrid:
-    """Read what a user wrote for ``chunks``, ``"auto"`` (or None or True) included.
+    """Read the value of ``chunks``, ``"auto"`` (or None or True) included.
 
     Parameters
     ----------
@@ -200,9 +254,9 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int, *, shar
     shape
         Shape of the array.
     typesize
-        Bytes an element, for automatic chunks.
+        Bytes of an element, for automatic chunks.
     sharded
-        Whether the chunks will lie in shards: automatic ones are smaller then.
+        If True, the chunks will lie in shards: then automatic ones are smaller.
 
     Returns
     -------
@@ -226,7 +280,7 @@ def resolve_outer_and_inner_chunks(
     item_size: int,
     target_shard_size_bytes: int | None = None,
 ) -> ChunkLayout:
-    """Say which chunks are stored and which lie inside of them.
+    """Return the stored chunks, and the inner chunks of shards.
 
     Parameters
     ----------
@@ -237,7 +291,7 @@ def resolve_outer_and_inner_chunks(
     shard_shape
         None for no shards; ``"auto"``; a mapping with a ``shape``; else as the ``chunks`` of `normalize_chunks_nd`.
     item_size
-        Bytes an element, for automatic shards.
+        Bytes of an element, for automatic shards.
     target_shard_size_bytes
         Upper bound of an automatic shard; by default that of the configuration.
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal, Self, TypeAlias
 
+import numpy as np
 from typing_extensions import TypedDict
 
+import zarr_core
 from zarr.chunks.base import ChunkGridMetadata, check_rectilinear_enabled
 from zarr.chunks.base import RectilinearChunksDisabledError as RectilinearChunksDisabledError
 from zarr.chunks.grid import DimensionGrid, make_dimension
 from zarr.chunks.shapes import MAX_LENGTH, parse_chunk_edge, parse_member
 from zarr.types import NamedRequiredConfig, parse_named_configuration
 
-# A run-length pair of a few bytes can ask for any number of chunks; beyond this the list is refused, not built.
+# A run-length pair of a few bytes can define any number of chunks; beyond this the list is refused, not built.
 MAX_EDGES_PER_AXIS = 2**24
 
 
@@ -39,7 +42,7 @@ class RectilinearChunkGridMetadata(ChunkGridMetadata):
     Parameters
     ----------
     chunk_shapes
-        One entry an axis: an integer is the length of every chunk, a tuple lists the lengths one by one.
+        For each axis the length of every chunk as an integer, or a tuple of all lengths.
 
     Raises
     ------
@@ -59,6 +62,21 @@ class RectilinearChunkGridMetadata(ChunkGridMetadata):
     def __post_init__(self) -> None:
         shapes = tuple([_parse_axis(edges, axis) for axis, edges in enumerate(self.chunk_shapes)])
         object.__setattr__(self, "chunk_shapes", shapes)
+
+    @cached_property
+    def _runs(self) -> tuple[Any, ...]:
+        """The lengths as the document has them."""
+        return tuple([edges if isinstance(edges, int) else compress_runs(edges) for edges in self.chunk_shapes])
+
+    @cached_property
+    def _lengths(self) -> tuple[Any, ...]:
+        """The lengths as one integer or as an array of int64, for each axis."""
+        return tuple([e if isinstance(e, int) else np.array(e, dtype=np.int64) for e in self.chunk_shapes])
+
+    @cached_property
+    def ends(self) -> tuple[Any, ...]:
+        """The sum of the lengths along each axis; None for an axis of equal chunks."""
+        return tuple([None if isinstance(edges, int) else int(edges.sum()) for edges in self._lengths])
 
     @property
     def ndim(self) -> int:
@@ -90,20 +108,56 @@ class RectilinearChunkGridMetadata(ChunkGridMetadata):
 
     def to_dict(self) -> Any:
         """Return the JSON object; runs of equal lengths are written as pairs."""
-        shapes = tuple([edges if isinstance(edges, int) else compress_runs(edges) for edges in self.chunk_shapes])
+        shapes = tuple([each if isinstance(each, int) else _copied(each) for each in self._runs])
         return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": shapes}}
 
     def dimensions(self, shape: tuple[int, ...]) -> tuple[DimensionGrid, ...]:
         """Return the axes of the grid over an array of shape ``shape``."""
         return tuple([make_dimension(edges, extent) for edges, extent in zip(self.chunk_shapes, shape, strict=True)])
 
+    def to_core(self, shape: tuple[int, ...]) -> zarr_core.Grid:
+        """Return the grid of the compiled core over an array of shape ``shape``.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The shape of the array.
+
+        Returns
+        -------
+        zarr_core.Grid
+        """
+        try:
+            axes = [
+                zarr_core.RegularAxis(extent, edges) if isinstance(edges, int) else zarr_core.VaryingAxis(extent, edges)
+                for edges, extent in zip(self._lengths, shape, strict=True)
+            ]
+        except ValueError:
+            return super().to_core(shape)  # its error names the edges
+        return zarr_core.Grid(axes)
+
     def update_shape(self, old_shape: tuple[int, ...], new_shape: tuple[int, ...]) -> Self:
-        """Return the grid after a resize: one chunk is added along an axis that the old ones do not reach."""
-        shapes: list[int | tuple[int, ...]] = []
-        for edges, _, extent in zip(self.chunk_shapes, old_shape, new_shape, strict=True):
-            missing = 0 if isinstance(edges, int) else extent - sum(edges)
-            shapes.append((*edges, missing) if missing > 0 and not isinstance(edges, int) else edges)
-        return type(self)(chunk_shapes=tuple(shapes))
+        """Return the grid after a resize: one chunk is added along an axis whose end the old ones do not reach.
+
+        Parameters
+        ----------
+        old_shape, new_shape : tuple of int
+            The shapes of the array before and after.
+
+        Returns
+        -------
+        RectilinearChunkGridMetadata
+        """
+        shapes, runs, lengths = list(self.chunk_shapes), list(self._runs), list(self._lengths)
+        for axis, (edges, extent) in enumerate(zip(self.chunk_shapes, new_shape, strict=True)):
+            missing = 0 if isinstance(edges, int) else extent - self.ends[axis]
+            if missing > 0 and not isinstance(edges, int):
+                shapes[axis] = (*edges, missing)
+                runs[axis] = longer_runs(runs[axis], missing)
+                lengths[axis] = np.append(lengths[axis], missing)
+        made = object.__new__(type(self))  # the old lengths are checked already
+        made.__dict__.update(chunk_shapes=tuple(shapes), _runs=tuple(runs), _lengths=tuple(lengths))
+        return made
 
     resized = update_shape
 
@@ -116,7 +170,10 @@ def _parse_axis(edges: object, axis: int) -> int | tuple[int, ...]:
     if _is_bare(edges):
         return parse_chunk_edge(edges, axis)
     assert isinstance(edges, Iterable)
-    lengths = tuple([parse_chunk_edge(edge, axis) for edge in edges])
+    if type(edges) is tuple and set(map(type, edges)) == {int} and min(edges) > 0:
+        lengths = edges  # their sum is checked
+    else:
+        lengths = tuple([parse_chunk_edge(edge, axis) for edge in edges])
     if not lengths:
         raise ValueError(f"Dimension {axis} has no chunk edges.")
     if sum(lengths) > MAX_LENGTH:
@@ -132,7 +189,7 @@ def expand_runs(edges: Iterable[object], axis: int) -> tuple[int, ...]:
     edges
         Integers and pairs of integers.
     axis
-        Which dimension they belong to, for the messages.
+        The number of the axis, for the messages.
 
     Returns
     -------
@@ -182,3 +239,20 @@ def compress_runs(edges: Iterable[int]) -> list[int | list[int]]:
         count = len(list(group))
         runs.append([length, count] if count > 1 else length)
     return runs
+
+
+def _copied(runs: list[int | list[int]]) -> list[int | list[int]]:
+    return [run if isinstance(run, int) else [*run] for run in runs]
+
+
+def longer_runs(runs: list[int | list[int]], length: int) -> list[int | list[int]]:
+    """Add one length to runs; the old list stays.
+
+    Examples
+    --------
+    >>> longer_runs([[2, 3], 1], 1), longer_runs([[2, 3]], 2), longer_runs([2], 5)
+    ([[2, 3], [1, 2]], [[2, 4]], [2, 5])
+    """
+    last = runs[-1]
+    before, count = (last, 1) if isinstance(last, int) else last
+    return [*runs[:-1], [length, count + 1]] if before == length else [*runs, length]

@@ -1,4 +1,4 @@
-"""Shapes as users and documents write them, made into tuples of Python integers."""
+"""Convert shapes of users and documents to tuples of Python integers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_LENGTH = 2**63 - 1
 
 
 def are_lengths(values: Iterable[object], least: int) -> bool:
-    """Say whether all values are plain integers from ``least`` to 2**63 - 1.
+    """Return True if all values are plain integers from ``least`` to 2**63 - 1.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def parse_shape(data: ShapeLike) -> tuple[int, ...]:
     Parameters
     ----------
     data
-        One non-negative integer (a 1-d shape) or an iterable of them. Lengths of zero are legal.
+        One non-negative integer (a 1-d shape) or an iterable of them. Lengths of zero are allowed.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def parse_shape(data: ShapeLike) -> tuple[int, ...]:
     >>> parse_shape([10, 20])
     (10, 20)
     """
-    # Documents have lists of plain integers, and shapes are tuples of them: those are done with at once.
+    # Documents have lists of plain integers, and shapes are tuples of them: these need no further work.
     if type(data) in (list, tuple) and are_lengths(data, 0):  # type: ignore[arg-type]
         return tuple(data)  # type: ignore[arg-type]
     shape = parse_shapelike(data)
@@ -62,12 +62,12 @@ def parse_shape(data: ShapeLike) -> tuple[int, ...]:
 
 
 def parse_stored_shape(data: ShapeLike) -> tuple[int, ...]:
-    """Return the shape that a document holds: as `parse_shape`, but ``true`` and ``false`` are no lengths there.
+    """Return the shape in a document: as `parse_shape`, but ``true`` and ``false`` are no lengths.
 
     Raises
     ------
     TypeError, ValueError
-        As `parse_shape`, and where a length is a boolean.
+        As for `parse_shape`, and for a boolean length.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def parse_chunk_edge(value: object, axis: int) -> int:
     value
         The chunk length, as written.
     axis
-        Which dimension it belongs to, for the message.
+        The number of the axis, for the message.
 
     Returns
     -------
@@ -123,7 +123,7 @@ def parse_chunk_edge(value: object, axis: int) -> int:
 
 
 def parse_member(configuration: Any, member: str, name: str) -> Any:
-    """Return a member that the configuration of the grid ``name`` must have.
+    """Return a required member of the configuration of the grid ``name``.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def parse_member(configuration: Any, member: str, name: str) -> Any:
 
 
 def cells(ranges: Sequence[range]) -> Iterator[tuple[int, ...]]:
-    """Go through the product of ranges, the last one fastest, without making lists of them.
+    """Iterate over the product of ranges, the last one fastest, without lists of them.
 
     Parameters
     ----------
@@ -171,15 +171,15 @@ def cells(ranges: Sequence[range]) -> Iterator[tuple[int, ...]]:
 def block_of(
     grid_shape: Sequence[int], origin: Sequence[int] | None = None, selection_shape: Sequence[int] | None = None
 ) -> list[range]:
-    """Return the ranges of a block of cells: where it starts, and how many cells it has along each axis.
+    """Return the ranges of a block of cells, from its first cell and its numbers of cells along each axis.
 
     Parameters
     ----------
     grid_shape : sequence of int
     origin : sequence of int, optional
-        The first cell of the block; the first of the grid by default.
+        The first cell of the block; by default the first of the grid.
     selection_shape : sequence of int, optional
-        How many cells along each axis; all that follow by default.
+        Number of cells along each axis; by default all following ones.
 
     Returns
     -------
@@ -188,9 +188,9 @@ def block_of(
     Raises
     ------
     IndexError
-        The block reaches beyond the grid.
+        If the block reaches beyond the grid.
     ValueError
-        The numbers of dimensions differ.
+        If the numbers of dimensions differ.
 
     Examples
     --------
@@ -213,7 +213,7 @@ def block_of(
 
 
 def cells_outside(counts: Sequence[int], kept: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Return the cells of a grid that are not in its kept corner, each once.
+    """Return the cells of a grid outside of its kept corner, each once.
 
     Parameters
     ----------

@@ -1,21 +1,19 @@
-"""The description of a chunk that a codec is given: shape, dtype, fill value, run-time configuration, buffers."""
+"""The description of a chunk for codecs: shape, dtype, fill value, run-time configuration, buffers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, TypedDict, cast
+from typing import Any, Self, TypeAlias, TypedDict, cast
 
 import numpy as np
 
 from zarr._records import record
+from zarr.buffer import BufferPrototype
 from zarr.defaults import settings
+from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.types import MemoryOrder, parse_bool, parse_int, parse_order, parse_shapelike
-
-if TYPE_CHECKING:
-    from zarr.buffer import BufferPrototype
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 
 
 class ArrayConfigParams(TypedDict):
@@ -30,15 +28,16 @@ class ArrayConfigParams(TypedDict):
     sharding_coalesce_max_bytes: int
     locking: str
     chunk_cache_bytes: int
+    immutable: bool
 
 
 def parse_locking(data: object) -> str:
-    """Return whom writers wait for, checked.
+    """Return the checked value of ``locking``.
 
     Raises
     ------
     ValueError
-        When it is neither "auto", "thread", "process" nor "process:" and a folder.
+        If it is neither "auto", "thread", "process" nor "process:" and a folder.
 
     Examples
     --------
@@ -52,12 +51,12 @@ def parse_locking(data: object) -> str:
 
 
 def parse_cache_bytes(data: object) -> int:
-    """Return how many bytes of decoded chunks are kept, checked.
+    """Return the checked number of bytes of decoded chunks to keep.
 
     Raises
     ------
     ValueError
-        When it is negative.
+        If it is negative.
 
     Examples
     --------
@@ -71,12 +70,12 @@ def parse_cache_bytes(data: object) -> int:
 
 
 def parse_retries(data: object) -> int:
-    """Return how many times a missing chunk is asked for again, checked.
+    """Return the checked number of further reads of a missing chunk.
 
     Raises
     ------
     ValueError
-        When it is not from 0 to 100.
+        If it is not from 0 to 100.
 
     Examples
     --------
@@ -90,12 +89,12 @@ def parse_retries(data: object) -> int:
 
 
 def parse_delay(data: object) -> float:
-    """Return the seconds before a missing chunk is asked for again, checked.
+    """Return the checked number of seconds before a missing chunk is read again.
 
     Raises
     ------
     ValueError
-        When it is no number from 0 to 10.
+        If it is no number from 0 to 10.
 
     Examples
     --------
@@ -121,31 +120,36 @@ class ArrayConfig:
     order
         Memory order of the arrays that reads return. By default "C".
     write_empty_chunks
-        Whether a chunk that holds only the fill value is written. If False, the default, it is deleted.
+        If True, a chunk that holds only the fill value is written. If False, the default, it is deleted.
     read_missing_chunks
-        Whether a chunk that is absent reads as the fill value, which is the default. If False, it is an error.
+        If True, the default, an absent chunk reads as the fill value. If False, it is an error.
     missing_chunk_retries, missing_chunk_delay
-        The number of times that a read asks again before a chunk counts as absent, for stores that show what was
-        written only after a while; and the seconds before the first time. The wait doubles each time, up to 10
-        seconds. By default 0 and 0.1.
+        Number of further reads before a chunk counts as absent, for stores that show written values only after some
+        time; and the seconds before the first of them. The wait doubles each time, up to 10 seconds. By default 0 and
+        0.1.
     sharding_coalesce_max_gap_bytes, sharding_coalesce_max_bytes
-        Reads of inner chunks of a shard become one request if no more unneeded bytes than the first number lie
-        between them, and the request stays below the second number. By default 1 MiB and 16 MiB.
+        Reads of inner chunks of a shard become one request if at most the first number of unneeded bytes lie between
+        them, and the request stays below the second number. By default 1 MiB and 16 MiB.
     locking
-        Who waits for whom when chunks are written, and when an array is resized, grows or gets other attributes.
-        "thread" locks out threads and tasks of this process, which every value does. "auto", the default, locks out
-        other processes, too, if the store is a folder on a local file system of Linux (ext4, XFS, Btrfs, ZFS, tmpfs
-        and some more); such locks leave no file. "process" locks out other processes with this setting in every
-        store, or raises an error: the system locks local folders and databases; an object store that compares before
-        it stores keeps objects that serve as locks. (The setting ``array.lock_lease_seconds`` says how long those of
-        a dead process last. Clocks need not agree, only go at about the same rate.) "process:<folder>" does the same
-        by lock files in a folder, among those who name the same folder. Removals and changes below what is removed
-        keep each other out as well.
+        The lock scope: the writers that wait for each other when chunks are written, and when an array is resized,
+        grows or gets other attributes. "thread" locks out threads and tasks of this process, which every value does.
+        "auto", the default, locks out other processes, too, if the store is a folder on a local file system of Linux
+        (ext4, XFS, Btrfs, ZFS, tmpfs and some more); such locks leave no file. "process" locks out other processes with
+        this setting in every store, or raises an error: the system locks local folders and databases; an object store
+        that compares before it stores keeps objects that serve as locks. (The setting ``array.lock_lease_seconds`` is
+        the time after which those of a dead process expire. Clocks need not agree, only run at about the same rate.)
+        "process:<folder>" does the same by lock files in a folder, among the processes that name the same folder.
+        Removals, and changes below a removed node, exclude each other as well.
     chunk_cache_bytes
-        Bytes of decoded chunks that are kept in this process, for reads that touch few chunks. By default 0: none.
-        They are used only while the store says that the stored value is still the same, so what was written is seen,
-        by whomever it was written: a local folder tells by time, size and inode of the file, a store in memory by the
-        object. Chunks of stores that cannot tell are not kept.
+        Bytes of decoded chunks that are kept in this process, for reads that touch few chunks. By default 0: none. They
+        are used only while the stamp of the stored value is the same, so changes by any writer are seen: the stamp of a
+        local folder is time, size and inode of the file, that of a store in memory the object. Chunks of stores without
+        stamps are not kept.
+    immutable
+        If True, nothing that is stored changes while the array is open: that is a promise of the user. Indexes of
+        shards, and decoded chunks if they are kept, are used again without a question to the store, also on object
+        stores, where an inner chunk then takes one request instead of two. If another program replaces a shard
+        nevertheless, reads return wrong values or raise an error. Writing to the array is refused. By default False.
 
     Examples
     --------
@@ -162,6 +166,7 @@ class ArrayConfig:
     sharding_coalesce_max_bytes: int
     locking: str
     chunk_cache_bytes: int
+    immutable: bool
 
     def __init__(
         self,
@@ -175,6 +180,7 @@ class ArrayConfig:
         sharding_coalesce_max_bytes: int = 16 << 20,
         locking: str = "auto",
         chunk_cache_bytes: int = 0,
+        immutable: bool = False,
     ) -> None:
         object.__setattr__(self, "order", parse_order(order))
         object.__setattr__(self, "write_empty_chunks", parse_bool(write_empty_chunks))
@@ -185,9 +191,10 @@ class ArrayConfig:
         object.__setattr__(self, "sharding_coalesce_max_bytes", parse_int(sharding_coalesce_max_bytes))
         object.__setattr__(self, "locking", parse_locking(locking))
         object.__setattr__(self, "chunk_cache_bytes", parse_cache_bytes(chunk_cache_bytes))
+        object.__setattr__(self, "immutable", parse_bool(immutable))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take up what was pickled; by zarr-python too, which has fewer fields."""
+        """Restore a pickle; those of zarr-python have fewer fields."""
         vars(self).update(vars(type(self)(**state)))
 
     @classmethod
@@ -197,7 +204,7 @@ class ArrayConfig:
         Raises
         ------
         TypeError
-            When there is a key that is no field.
+            If there is a key that is no field.
 
         Examples
         --------
@@ -225,7 +232,7 @@ ArrayConfigLike: TypeAlias = ArrayConfig | ArrayConfigParams
 
 
 def parse_array_config(data: ArrayConfigLike | Mapping[str, Any] | None) -> ArrayConfig:
-    """Return a configuration: the one given, or the fields given over the defaults of ``zarr.config``.
+    """Return a configuration: the given one, or the given fields over the defaults of ``zarr.config``.
 
     Examples
     --------
@@ -236,7 +243,7 @@ def parse_array_config(data: ArrayConfigLike | Mapping[str, Any] | None) -> Arra
         return data
     if data:
         return ArrayConfig.from_dict(data)
-    # Every array that is opened asks for this: one look-up of the section, and one frozen object for equal settings.
+    # Every opened array needs this: one look-up of the section, and one frozen object for equal settings.
     return _config_of(*_CONFIG_VALUES(settings.values["array"]))
 
 
@@ -247,12 +254,12 @@ def _config_of(*values: Any) -> ArrayConfig:
 
 @record(frozen=True, eq=False)
 class ArraySpec:
-    """The description of one chunk (or of any array that a codec meets).
+    """The description of one chunk (or of any array that a codec receives).
 
     Parameters
     ----------
     shape
-        The shape that the codec sees.
+        The shape for the codec.
     dtype
         The data type.
     fill_value
@@ -260,7 +267,7 @@ class ArraySpec:
     config
         The run-time configuration of the array.
     prototype
-        Which classes hold bytes and elements.
+        The classes that hold bytes and elements.
 
     Examples
     --------
@@ -285,7 +292,7 @@ class ArraySpec:
         prototype: BufferPrototype,
     ) -> None:
         lengths = parse_shapelike(shape)
-        # The class is frozen, so its fields are put in place behind its back, all at once.
+        # The class is frozen, so its fields are set through ``__dict__``, all at once.
         self.__dict__.update(shape=lengths, dtype=dtype, fill_value=fill_value, config=config, prototype=prototype)
 
     @property
@@ -299,7 +306,7 @@ class ArraySpec:
         return self.config.order
 
     def _identity(self) -> tuple[Any, ...]:
-        # A NaN is not equal to itself, and zeros of both signs are: the bytes of a numpy scalar say what is meant.
+        # A NaN is not equal to itself, and zeros of both signs are equal: so the bytes of a NumPy scalar are compared.
         fill: Any = self.fill_value
         if isinstance(fill, np.generic) and not fill.dtype.hasobject:
             fill = (fill.dtype.str, fill.tobytes())

@@ -1,7 +1,7 @@
 """The codecs of the library: their public classes, and the chains that arrays read and write with.
 
 May import: ``zarr_core``, the first floor, ``zarr.dtype``, ``zarr.chunks.spec``.
-Read first: ``base/bound.py`` for what a codec becomes, then ``bytes.py`` as an example, then ``base/chain.py``.
+Read first: ``base/bound.py`` for bound codecs, then ``bytes.py`` as an example, then ``base/chain.py``.
 """
 
 from __future__ import annotations
@@ -20,29 +20,7 @@ if TYPE_CHECKING:
     from zarr.codecs.crc32c_ import Crc32cCodec
     from zarr.codecs.extensions.arrow_vlen import ArrowVLenCodec
     from zarr.codecs.gzip import GzipCodec
-    from zarr.codecs.numcodecs import (  # noqa: F401
-        BZ2,
-        CRC32,
-        CRC32C,
-        LZ4,
-        LZMA,
-        ZFPY,
-        Adler32,
-        AsType,
-        BitRound,
-        Blosc,
-        Delta,
-        FixedScaleOffset,
-        Fletcher32,
-        GZip,
-        JenkinsLookup3,
-        PackBits,
-        PCodec,
-        Quantize,
-        Shuffle,
-        Zlib,
-        Zstd,
-    )
+    from zarr.codecs.numcodecs import *  # noqa: F403
     from zarr.codecs.scale_offset import ScaleOffset
     from zarr.codecs.sharding import ShardingCodec, ShardingCodecIndexLocation
     from zarr.codecs.transpose import TransposeCodec
@@ -93,7 +71,7 @@ __getattr__, __dir__ = lazy_names(
     },
     unlisted={
         **_codec_classes(listed=False),
-        # Names that zarr-python 2 took over from numcodecs and that have no codec of their own here.
+        # Names that zarr-python 2 imported from numcodecs and that have no codec of their own here.
         "numcodecs": "Base64 Categorize JSON MsgPack Pickle VLenArray VLenBytes VLenUTF8",
         "numcodecs.registry": "codec_registry get_codec",
     },

@@ -1,7 +1,7 @@
 """Chunks of format 2: numcodecs filters, then a numcodecs compressor, and a memory order.
 
-The compiled core does what it knows; the rest goes through the Python calls of numcodecs, one after the other, with the
-array in the memory order of the format: those codecs walk memory, not indexes.
+The compiled core runs the codecs that it has; the others run through the Python calls of numcodecs, one after the
+other, with the array in the memory order of the format: those codecs read memory, not indexes.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec, Codec
+from zarr.abc.numcodec import Numcodec
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.adapters import set_size_hints
 from zarr.codecs.base.bound import (
     AnyArray,
@@ -40,11 +42,7 @@ from zarr.defaults import pickle_allowed
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, PickleCodecDisabledError
 from zarr.types import MemoryOrder
 
-if TYPE_CHECKING:
-    from zarr.abc.numcodec import Numcodec
-    from zarr.chunks.spec import ArraySpec
-
-# Codecs that take bytes only, so that an array of objects cannot begin with them.
+# Codecs that accept bytes only, so that the chain of an array of objects cannot begin with them.
 BYTES_CODECS = frozenset(
     (
         "zstd", "gzip", "zlib", "lz4", "blosc", "bz2", "lzma", "shuffle", "base64", "crc32", "crc32c", "adler32",
@@ -92,7 +90,7 @@ class V2Codec(ArrayBytesMethods, ArrayBytesCodec):
         return spec.order
 
     def bind(self, spec: ArraySpec) -> BoundV2:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return BoundV2(spec, tuple(self.filters or ()), self.compressor, self._order(spec))
 
 
@@ -148,12 +146,12 @@ class BoundV2(BoundBase):
         for codec in self._codecs:
             stored = _encode_one(codec, stored)
         if isinstance(stored, np.ndarray):
-            # The memory as it lies, which for order "F" is not the order of the indexes.
+            # The memory in its own order, which for order "F" is not the order of the indexes.
             stored = stored.reshape(-1, order="A")
         return as_bytes(stored)
 
     def _as_stored(self, data: AnyArray) -> Any:
-        """Return the array as the first filter gets it."""
+        """Return the array in the form for the first filter."""
         if not is_variable(self._dtype):
             return np.asarray(data, dtype=self._dtype, order=self._order)
         if not self._codecs or codec_id(self._codecs[0]) in BYTES_CODECS:
@@ -161,20 +159,20 @@ class BoundV2(BoundBase):
                 f"an array of objects needs an object codec as its first filter, like 'vlen-utf8'; has {self.name!r}",
                 codec=self.name,
             )
-        # No cast: it would make text of what is none, and the object codec knows better what to refuse.
+        # No cast: it would make text of other objects; the object codec itself refuses them.
         return np.asarray(data, order=self._order)
 
     def decode(self, data: Bytes) -> AnyArray:
         """Undo compressor and filters."""
         stored: Any = data
         if self._pickles:
-            check_pickle_allowed()  # before anything is decompressed
+            check_pickle_allowed()  # before any decompression
         for step in reversed(self._steps):
             stored = step.decode(stored)
         return self._shaped(stored)
 
     def extend(self, form: NativeForm) -> NativeForm | None:
-        """Return the native form, where every filter and the compressor have one."""
+        """Return the native form, if every filter and the compressor have one."""
         if is_variable(self._dtype) or self._dtype.itemsize == 0:
             return None
         extended: NativeForm | None = NativeForm(self._dtype.itemsize)
@@ -189,7 +187,7 @@ class BoundV2(BoundBase):
         return extended
 
     def _shaped(self, decoded: Any) -> AnyArray:
-        """Return what the codecs gave as an array of the chunk's dtype and shape."""
+        """Return the result of the codecs as an array of the chunk's dtype and shape."""
         array = decoded if isinstance(decoded, np.ndarray) else as_bytes(decoded)
         if array.dtype != self._dtype:
             array = self._retyped(array)
@@ -218,13 +216,13 @@ class BoundV2(BoundBase):
 
 
 class _Step(NumcodecStream):
-    """A filter or compressor of numcodecs; what it decodes to may be an array of any data type."""
+    """A filter or compressor of numcodecs; it may decode to an array of any data type."""
 
     decode = NumcodecStream._decode
 
 
 class _ObjectStep(NumcodecStream):
-    """An object codec whose payload states its own shape: it is compared with the chunk before memory is taken."""
+    """An object codec whose payload has a shape of its own, which is compared with the chunk before allocation."""
 
     def __init__(self, name: str, spec: ArraySpec, codec: Numcodec) -> None:
         super().__init__(name, spec, codec)
@@ -273,17 +271,17 @@ class _ObjectStep(NumcodecStream):
 
 
 class _PickleStep(_ObjectStep):
-    """The object codec that runs whatever the stored data says: `BoundV2.decode` asks before whether it may."""
+    """The object codec that unpickles stored data; `BoundV2.decode` first checks that pickles are allowed."""
 
     def decode(self, data: Any) -> Any:
         """Unpickle."""
         raw = as_bytes(data).tobytes()
-        # numcodecs' own codec would ask for numcodecs' own consent again; one that somebody else wrote has its rules.
+        # The codec of numcodecs would check the permission of numcodecs again; a foreign codec has its own rules.
         return pickle.loads(raw) if type(self._codec).__module__ == "numcodecs.pickles" else self._codec.decode(raw)
 
 
 def check_pickle_allowed() -> None:
-    """Refuse to run what stored data says, unless the user allowed it.
+    """Refuse to unpickle stored data, unless the user allowed it.
 
     Raises
     ------

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NotRequired, Self, TypeAlias
+from typing import Any, ClassVar, Final, Literal, NotRequired, Self, TypeAlias
 
 from typing_extensions import TypedDict
 
 from zarr.abc.codec import BytesBytesCodec
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import is_variable, native_dtype
 from zarr.codecs.base.described import DeprecatedStrEnumMeta, one_of, parse_field_int
 from zarr.codecs.base.streams import CompressorMethods
 from zarr.types import JSON, NamedRequiredConfig
-
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
 
 BloscShuffleLiteral: TypeAlias = Literal["noshuffle", "shuffle", "bitshuffle"]
 BloscCnameLiteral: TypeAlias = Literal["lz4", "lz4hc", "blosclz", "snappy", "zlib", "zstd"]
@@ -48,18 +46,29 @@ class BloscJSON_V3(NamedRequiredConfig[Literal["blosc"], BloscConfigV3]):
 
 
 class BloscShuffle(metaclass=DeprecatedStrEnumMeta):
-    """Deprecated names of the shuffles; pass the strings instead."""
+    """Deprecated names of the shuffles; give the strings instead.
+
+    Examples
+    --------
+    >>> BloscShuffle.bitshuffle
+    'bitshuffle'
+    """
 
     _members: ClassVar[dict[str, str]] = {name: name for name in BLOSC_SHUFFLE}
 
     @classmethod
     def from_int(cls, num: int) -> BloscShuffleLiteral:
-        """Return the shuffle that a number stands for in blosc.
+        """Return the shuffle for its number in blosc.
+
+        Parameters
+        ----------
+        num : int
+            The number in blosc.
 
         Raises
         ------
         ValueError
-            When it is not 0, 1 or 2.
+            If it is not 0, 1 or 2.
 
         Examples
         --------
@@ -72,7 +81,13 @@ class BloscShuffle(metaclass=DeprecatedStrEnumMeta):
 
 
 class BloscCname(metaclass=DeprecatedStrEnumMeta):
-    """Deprecated names of the compressors in blosc; pass the strings instead."""
+    """Deprecated names of the compressors in blosc; give the strings instead.
+
+    Examples
+    --------
+    >>> BloscCname.zstd
+    'zstd'
+    """
 
     _members: ClassVar[dict[str, str]] = {name: name for name in BLOSC_CNAME}
 
@@ -120,15 +135,15 @@ class BloscCodec(CompressorMethods, BytesBytesCodec):
     Parameters
     ----------
     typesize
-        Bytes of one item; left out, the item size of the array.
+        Bytes of one item; by default the item size of the array.
     cname
         The compressor inside blosc.
     clevel
         From 0 to 9.
     shuffle
-        What to rearrange; left out, bits for arrays of single bytes and bytes for all others.
+        The unit to shuffle; by default bits for arrays of single bytes, and bytes for all others.
     blocksize
-        Bytes of one block; 0 leaves it to blosc.
+        Bytes of one block; 0 lets blosc choose.
 
     Examples
     --------
@@ -139,7 +154,7 @@ class BloscCodec(CompressorMethods, BytesBytesCodec):
     _name = "blosc"
     _blosc_codec = CompressorMethods._numcodec
 
-    # The parameters that were left out and follow from the array.
+    # The parameters without a value, which the array determines.
     _tunable_attrs: frozenset[Literal["typesize", "shuffle"]] = field(init=False, repr=False, compare=False)
     typesize: int
     cname: BloscCnameLiteral
@@ -168,7 +183,7 @@ class BloscCodec(CompressorMethods, BytesBytesCodec):
         put(self, "blocksize", parse_blocksize(blocksize))
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Return a codec whose open parameters are those for the array's item size."""
+        """Return a codec whose missing parameters are those for the array's item size."""
         if not self._tunable_attrs:
             return self
         dtype = native_dtype(array_spec)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Final, Literal, Self, TypeAlias
 
 import numpy as np
 
 from zarr._lazy import instance_of
 from zarr._records import record
 from zarr.abc.codec import ArrayBytesCodec
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
@@ -26,21 +27,24 @@ from zarr.errors import ChunkEncodeError
 from zarr.notices import warn_once
 from zarr.types import JSON
 
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
-
 EndianLiteral: TypeAlias = Literal["little", "big"]
 ENDIAN: Final = ("little", "big")
 
 
 class Endian(metaclass=DeprecatedStrEnumMeta):
-    """Deprecated names of the byte orders; pass the strings instead."""
+    """Deprecated names of the byte orders; give the strings instead.
+
+    Examples
+    --------
+    >>> Endian.little
+    'little'
+    """
 
     _members: ClassVar[dict[str, str]] = {"little": "little", "big": "big"}
 
 
 def has_byte_order(dtype: np.dtype[Any]) -> bool:
-    """Return whether the bytes of an element can be stored in more than one order.
+    """Return True if the bytes of an element can be stored in more than one order.
 
     Examples
     --------
@@ -59,7 +63,7 @@ def swap_width(dtype: np.dtype[Any], stored: np.dtype[Any]) -> int | None:
 
     Returns
     -------
-    0 when there is nothing to reverse; None when one width does not do, as with fields.
+    0 if there is nothing to reverse; None if a single width is not enough, as with fields.
 
     Examples
     --------
@@ -69,16 +73,16 @@ def swap_width(dtype: np.dtype[Any], stored: np.dtype[Any]) -> int | None:
     if dtype == stored:
         return 0
     if is_small(dtype):
-        return 2 if dtype.itemsize == 2 else None  # of a pair, numpy would reverse all bytes
+        return 2 if dtype.itemsize == 2 else None  # numpy would reverse all bytes of a pair
     width = {"c": dtype.itemsize // 2, "U": 4}.get(dtype.kind, dtype.itemsize if dtype.kind in "iufmM" else 0)
     return width if width in (2, 4, 8) else None
 
 
 class BoundBytes(BoundBase):
-    """Elements to bytes and back.
+    """Turn elements into bytes and back.
 
-    Encoding a chunk that is contiguous and has the stored byte order returns a view of its memory: who keeps the
-    bytes must copy them. Decoding likewise returns a view of the stored bytes where no bytes change places.
+    Encoding a contiguous chunk with the stored byte order returns a view of its memory: copy the bytes to keep them.
+    Decoding likewise returns a view of the stored bytes if no byte changes its place.
     """
 
     def __init__(self, spec: ArraySpec, endian: EndianLiteral | None) -> None:
@@ -141,7 +145,7 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     Parameters
     ----------
     endian
-        The byte order; None for elements that have none.
+        The byte order; None for elements without one.
 
     Examples
     --------
@@ -161,7 +165,7 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes; ``endian`` is a former name of the codec."""
+        """Return the codec of a JSON object; ``endian`` is a former name of the codec."""
         configuration = configuration_of(data, "bytes", required=False)
         configuration.setdefault("endian", None)
         return cls(**configuration)
@@ -172,7 +176,7 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
         Raises
         ------
         ValueError
-            When the elements have a byte order and the codec has none, or when they may be missing.
+            If the elements have a byte order and the codec has none, or if they may be missing.
         """
         dtype: np.dtype[Any] = array_spec.dtype.to_native_dtype()
         if dtype.fields is not None and instance_of(array_spec.dtype, "zarr.dtype.types.nullable", "Nullable"):
@@ -193,5 +197,5 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
         return type(self)(endian="little")
 
     def bind(self, spec: ArraySpec) -> BoundBytes:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return BoundBytes(spec, self.endian)

@@ -1,26 +1,23 @@
-"""The ``cast_value`` codec: elements in another data type, by value."""
+"""The ``cast_value`` codec: elements in another data type, converted by value."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from typing_extensions import TypedDict
 
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec
+from zarr.chunks import ChunkGridMetadata
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import AnyArray, FunctionCodec, native_dtype, replace_spec
 from zarr.codecs.base.described import ArrayArrayMethods, representable
 from zarr.dtype import get_data_type_from_json
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.types import JSON
-
-if TYPE_CHECKING:
-    from zarr.chunks import ChunkGridMetadata
-    from zarr.chunks.spec import ArraySpec
-
 
 RoundingMode: TypeAlias = Literal[
     "nearest-even", "towards-zero", "towards-positive", "towards-negative", "nearest-away"
@@ -44,17 +41,17 @@ def cast_values(
     target
         A data type of the same kinds.
     rounding
-        What to do with values between two representable ones.
+        The rounding of values between two representable ones.
     out_of_range
-        What to do with values beyond the target's range: the nearest end (infinity, for floating-point targets), or
-        for integers the remainder; None raises.
+        The treatment of values beyond the target's range: the nearest end (infinity, for floating-point targets), or
+        for integers the remainder; None raises an error.
     scalar_map
-        Values that become given values instead; a NaN stands for every NaN.
+        Values that are replaced by given values; a NaN stands for every NaN.
 
     Raises
     ------
     ValueError
-        When a value is out of range, or is NaN or infinite and the target holds integers.
+        If a value is out of range, or is NaN or infinite and the target has integers.
 
     Examples
     --------
@@ -76,7 +73,7 @@ def cast_values(
 
 
 def _find_mapped(array: AnyArray, scalar_map: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
-    """Return where each mapped value stands; of two entries for one value the first counts."""
+    """Return the places of each mapped value; of two entries for one value the first counts."""
     found: list[tuple[Any, Any]] = []
     free = np.ones(array.shape, dtype=bool)
     for source, value in scalar_map.items():
@@ -103,12 +100,12 @@ CAST_VALUE_FLOAT_DTYPES: Final = frozenset(
     )
 )  # fmt: skip
 PERMITTED_DATA_TYPE_NAMES: Final = CAST_VALUE_INT_DTYPES | CAST_VALUE_FLOAT_DTYPES
-# The kinds that the arithmetic of ``casting`` covers; numpy has no other numbers of one value each.
+# The kinds of numbers in the arithmetic of ``casting``; numpy has no other simple numbers.
 _CODES: Final = frozenset("bhilqBHILQefd")
 
 
 class ScalarMap(TypedDict, total=False):
-    """Values that are mapped to given values, per direction."""
+    """Values that are mapped to given values, for each direction."""
 
     encode: Mapping[MapEntry, MapEntry]
     decode: Mapping[MapEntry, MapEntry]
@@ -139,18 +136,18 @@ def parse_scalar_map(obj: ScalarMapJSON | ScalarMap) -> ScalarMap:
 
 @dataclass(frozen=True)
 class CastValue(ArrayArrayMethods, ArrayArrayCodec):
-    """Store elements in another data type, by value.
+    """Store elements in another data type, converted by value.
 
     Parameters
     ----------
     data_type
         The data type to store: integers or floating-point numbers.
     rounding
-        What to do with values between two representable ones.
+        The rounding of values between two representable ones.
     out_of_range
-        ``"clamp"`` or, for integers, ``"wrap"`` values beyond the range; None raises.
+        For values beyond the range: ``"clamp"`` or, for integers, ``"wrap"``; None raises an error.
     scalar_map
-        Values that become given values instead, per direction, as pairs or a mapping.
+        Values that are replaced by given values, for each direction, as pairs or a mapping.
 
     Examples
     --------
@@ -202,13 +199,13 @@ class CastValue(ArrayArrayMethods, ArrayArrayCodec):
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
     ) -> None:
-        """Raise if the codec does not suit the array.
+        """Raise an error if the codec does not fit the array.
 
         Raises
         ------
         ValueError
-            When the array holds no plain numbers, the range is to wrap into floating-point numbers, or a mapped value
-            does not exist in its data type.
+            If the array has no plain numbers, wraps into floating-point numbers, or a mapped value does not exist in
+            its data type.
         """
         _check_numeric(dtype, f"Got source dtype {dtype.to_native_dtype()}.")
         if self.out_of_range == "wrap" and self.dtype.to_native_dtype().kind == "f":
@@ -237,7 +234,7 @@ class CastValue(ArrayArrayMethods, ArrayArrayCodec):
         Raises
         ------
         ValueError
-            When the fill value cannot be cast.
+            If the fill value cannot be cast.
         """
         target = self.dtype.to_native_dtype()
         fill = chunk_spec.fill_value
@@ -248,7 +245,7 @@ class CastValue(ArrayArrayMethods, ArrayArrayCodec):
         return replace_spec(chunk_spec, dtype=self.dtype, fill_value=fill)
 
     def bind(self, spec: ArraySpec) -> FunctionCodec:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         source, target = native_dtype(spec), self.dtype.to_native_dtype()
         _check_numeric(spec.dtype, f"Got source dtype {source}.")
         encoding = self._scalar_map("encode", spec.dtype, self.dtype)

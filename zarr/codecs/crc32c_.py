@@ -1,17 +1,15 @@
-"""The ``crc32c`` codec: a checksum behind the bytes."""
+"""The ``crc32c`` codec: a checksum after the bytes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from zarr.abc.codec import BytesBytesCodec
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.described import BytesBytesMethods, configuration_of
 from zarr.codecs.base.streams import CHECKSUM_NBYTES, CoreStream
 from zarr.types import JSON
-
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
 
 
 @dataclass(frozen=True)
@@ -31,12 +29,12 @@ class Crc32cCodec(BytesBytesMethods, BytesBytesCodec):
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
+        """Return the codec of a JSON object."""
         configuration_of(data, "crc32c", required=False)
         return cls()
 
     def bind(self, spec: ArraySpec) -> CoreStream:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return CoreStream("crc32c", spec, ("crc32c", {"location": "end"}))
 
     def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:

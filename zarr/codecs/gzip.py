@@ -16,9 +16,9 @@ def parse_gzip_level(data: JSON) -> int:
     Raises
     ------
     TypeError
-        When it is no int.
+        If it is no int.
     ValueError
-        When it lies outside the range.
+        If it lies outside the range.
 
     Examples
     --------

@@ -1,29 +1,27 @@
-"""The ``scale_offset`` codec: ``(x - offset) * scale`` in the array's own arithmetic."""
+"""The ``scale_offset`` codec: ``(x - offset) * scale`` in the arithmetic of the array's data type."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec
+from zarr.chunks import ChunkGridMetadata
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import AnyArray, FunctionCodec, native_dtype, replace_spec
 from zarr.codecs.base.described import ArrayArrayMethods, representable
+from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.types import JSON
-
-if TYPE_CHECKING:
-    from zarr.chunks import ChunkGridMetadata
-    from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 
 
 @dataclass(frozen=True)
 class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
     """Store ``(x - offset) * scale``; reading gives ``x / scale + offset``.
 
-    All arithmetic is that of the array's data type. A result that an integer type cannot hold, or a division that
-    leaves a remainder, is an error and never wraps around.
+    All arithmetic uses the array's data type. If an integer type cannot hold a result, or a division leaves a
+    remainder, an error is raised; nothing wraps around.
 
     Parameters
     ----------
@@ -55,12 +53,12 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
     ) -> None:
-        """Raise if the array's type cannot hold the parameters.
+        """Raise an error if the array's type cannot hold the parameters.
 
         Raises
         ------
         ValueError
-            When the type is no integer or floating-point type, or cannot hold the offset or the scale.
+            If the type is no integer or floating-point type, or cannot hold the offset or the scale.
         """
         self._scalars(dtype)
 
@@ -80,7 +78,7 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
         Raises
         ------
         ValueError
-            When the type cannot hold the transformed fill value.
+            If the type cannot hold the transformed fill value.
         """
         offset, scale = self._scalars(chunk_spec.dtype)
         fill = np.asarray(chunk_spec.fill_value, dtype=native_dtype(chunk_spec))
@@ -89,12 +87,12 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
         return replace_spec(chunk_spec, fill_value=encoded[0])
 
     def bind(self, spec: ArraySpec) -> FunctionCodec:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         offset, scale = self._scalars(spec.dtype)
         return FunctionCodec(
             "scale_offset",
             self.resolve_metadata(spec),
-            lambda data: decode_values(data, offset, scale),
+            lambda data: decode_values(data, offset, scale, scale_repr=self.scale),
             lambda data: encode_values(data, offset, scale),
         )
 
@@ -113,7 +111,7 @@ def encode_values(array: AnyArray, offset: Any, scale: Any) -> AnyArray:
     Raises
     ------
     ValueError
-        When an integer type cannot hold a result.
+        If an integer type cannot hold a result.
 
     Examples
     --------
@@ -121,19 +119,18 @@ def encode_values(array: AnyArray, offset: Any, scale: Any) -> AnyArray:
     array([0, 2], dtype=uint8)
     """
     if array.dtype.kind == "f":
-        encoded: AnyArray = ((array - offset) * scale).astype(array.dtype, copy=False)
-        return encoded
+        return _of_same_dtype((array - offset) * scale, array.dtype)
     wide, low, high = _wide(array, abs(int(offset)), abs(int(scale)))
     return _narrow((wide - int(offset)) * int(scale), array.dtype, low, high)
 
 
-def decode_values(array: AnyArray, offset: Any, scale: Any) -> AnyArray:
-    """Return ``array / scale + offset`` in the array's data type.
+def decode_values(array: AnyArray, offset: Any, scale: Any, *, scale_repr: object = None) -> AnyArray:
+    """Return ``array / scale + offset`` in the array's data type; errors name ``scale_repr`` or else the scale.
 
     Raises
     ------
     ValueError
-        When an integer division leaves a remainder, or an integer type cannot hold a result.
+        If an integer division leaves a remainder, or an integer type cannot hold a result.
 
     Examples
     --------
@@ -141,16 +138,33 @@ def decode_values(array: AnyArray, offset: Any, scale: Any) -> AnyArray:
     array([6, 7], dtype=uint8)
     """
     if array.dtype.kind == "f":
-        decoded: AnyArray = (array / scale + offset).astype(array.dtype, copy=False)
-        return decoded
-    wide, low, high = _wide(array, abs(int(offset)), 1)
+        return _of_same_dtype(array / scale + offset, array.dtype)
+    fits = _decode_fits_natively(array.dtype, int(offset), int(scale))
+    wide, low, high = (array, 0, 0) if fits else _wide(array, abs(int(offset)), 1)
     quotient = wide // int(scale)
     if np.any(quotient * int(scale) != wide):
         raise ValueError(
-            f"scale_offset decode produced a non-zero remainder when dividing by scale={int(scale)}; "
+            f"scale_offset decode produced a non-zero remainder when dividing by scale={scale_repr or scale}; "
             f"result is not exactly representable in dtype {array.dtype}."
         )
-    return _narrow(quotient + int(offset), array.dtype, low, high)
+    values = quotient + int(offset)
+    return values.astype(array.dtype, copy=False) if fits else _narrow(values, array.dtype, low, high)
+
+
+def _of_same_dtype(values: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
+    if values.dtype != dtype.newbyteorder("="):
+        raise ValueError(f"scale_offset changed dtype from {dtype} to {values.dtype}: give offset and scale in {dtype}")
+    return values.astype(dtype, copy=False)
+
+
+def _decode_fits_natively(dtype: np.dtype[Any], offset: int, scale: int) -> bool:
+    """Return True if each value that decodes from an integer type fits into it, so that no wider type is needed."""
+    info = np.iinfo(dtype)
+    ends = sorted((int(info.min) // scale, int(info.max) // scale))
+    return bool(info.min <= ends[0] + offset and ends[1] + offset <= info.max)
+
+
+_encode, _decode = encode_values, decode_values  # as programs for zarr-python import them
 
 
 def _wide(array: AnyArray, offset: int, scale: int) -> tuple[AnyArray, int, int]:

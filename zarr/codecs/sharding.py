@@ -1,19 +1,19 @@
-"""The ``sharding_indexed`` codec: many inner chunks and an index of where they lie, in one stored object.
+"""The ``sharding_indexed`` codec: several inner chunks and an index of their places, in one stored value.
 
-Arrays read and write shards through their ``ShardLevel``. Here is the public description, and the bound codec that
-takes a shard as a whole: for shards in shards, and for chains that have other codecs around the shard.
+Arrays read and write shards through their ``ShardLevel``. This module has the public description, and the bound codec
+for a whole shard: for shards in shards, and for chains with other codecs around the shard.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
 import zarr_core
-from zarr._lazy import LazyModule
+from zarr._lazy import asyncio
 from zarr.abc.codec import (
     ArrayBytesCodec,
     ArrayBytesCodecPartialDecodeMixin,
@@ -23,7 +23,8 @@ from zarr.abc.codec import (
 )
 from zarr.abc.store import ByteGetter, ByteSetter, RangeByteRequest, SuffixByteRequest
 from zarr.buffer import Buffer, NDBuffer, numpy_buffer_prototype
-from zarr.chunks import RegularChunkGridMetadata
+from zarr.chunks import ChunkGridMetadata, RegularChunkGridMetadata
+from zarr.chunks.shapes import parse_chunk_edge
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.bound import AnyArray, BoundBase, encoded_most, native_dtype, replace_spec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs, validate_codecs
@@ -36,6 +37,8 @@ from zarr.codecs.base.described import (
     wrap_bytes,
 )
 from zarr.codecs.base.order import sort_codecs
+from zarr.codecs.base.shard_index import ShardIndex as _ShardIndex  # noqa: F401
+from zarr.codecs.base.shard_index import ShardReader as _ShardReader  # noqa: F401
 from zarr.codecs.base.shard_level import EMPTY, IndexLocation, ShardIndex, ShardLevel, SubchunkWriteOrder
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
@@ -44,14 +47,6 @@ from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.registry import get_pipeline_class
 from zarr.types import JSON, SelectorTuple, ShapeLike, parse_shapelike
 
-if TYPE_CHECKING:
-    import asyncio
-
-    from zarr.chunks import ChunkGridMetadata
-else:
-    asyncio = LazyModule("asyncio")
-
-
 MAX_UINT_64: Final = EMPTY
 _INNER_CONFIG: Final = ArrayConfig(order="C", write_empty_chunks=False)
 INDEX_LOCATION: Final = ("start", "end")
@@ -59,12 +54,18 @@ SUBCHUNK_WRITE_ORDER: Final = ("morton", "unordered", "lexicographic", "colexico
 
 
 class ShardingCodecIndexLocation(metaclass=DeprecatedStrEnumMeta):
-    """Deprecated names of the places of the index; pass the strings instead."""
+    """Deprecated names of the places of the index; give the strings instead.
+
+    Examples
+    --------
+    >>> ShardingCodecIndexLocation.end
+    'end'
+    """
 
     _members: ClassVar[dict[str, str]] = {"start": "start", "end": "end"}
 
 
-# The bytes that the codecs of an inner chunk add to it, be it ever so small.
+# The bytes that the codecs of an inner chunk may add to it, even to a very small one.
 _MOST_HEADER = 1 << 10
 
 
@@ -87,22 +88,22 @@ class BoundSharding(BoundBase):
         return self._place([None if raw is None else decode(raw) for raw in self._stored(data)])
 
     async def decode_async(self, data: AnyArray) -> AnyArray:
-        """Return the elements of a shard, where an inner codec has coroutines only."""
+        """Return the elements of a shard, if an inner codec has coroutines only."""
         decode = self.level.chain.decode_async
         return self._place([None if raw is None else await decode(raw) for raw in self._stored(data)])
 
     def encode(self, data: AnyArray) -> AnyArray:
-        """Return a shard; inner chunks that hold the fill value only are left out unless the array keeps them."""
+        """Return a shard; inner chunks of fill values only are left out, unless the array stores them."""
         encode = self.level.chain.encode
         return self._join([None if part is None else encode(part) for part in self._parts(data)])
 
     async def encode_async(self, data: AnyArray) -> AnyArray:
-        """Return a shard, where an inner codec has coroutines only."""
+        """Return a shard, if an inner codec has coroutines only."""
         encode = self.level.chain.encode_async
         return self._join([None if part is None else await encode(part) for part in self._parts(data)])
 
     def encoded_most(self, nbytes: int) -> int:
-        """Return how many bytes a shard of ``nbytes`` bytes may become: each inner chunk may have a header."""
+        """Return the maximum encoded size of a shard of ``nbytes`` bytes: each inner chunk may have a header."""
         return encoded_most(nbytes) + self.level.nchunks * _MOST_HEADER + self.level.index_nbytes(self.level.nchunks)
 
     def _stored(self, data: AnyArray) -> list[Any]:
@@ -125,12 +126,12 @@ class BoundSharding(BoundBase):
         return self.level.join([None if payload is None else payload.as_numpy_array() for payload in payloads])
 
     async def read_part(self, byte_getter: ByteGetter, selection: SelectorTuple) -> NDBuffer | None:
-        """Return a part of a shard, fetching its index and the inner chunks touched; None where there is no shard.
+        """Return a part of a shard; read its index and the needed inner chunks; return None if there is no shard.
 
         Parameters
         ----------
         byte_getter
-            Where to get the bytes of the shard.
+            The source of the bytes of the shard.
         selection
             The part, as a numpy selection.
         """
@@ -153,12 +154,12 @@ class BoundSharding(BoundBase):
         return wrap_array(out, self._spec)
 
     async def write_part(self, byte_setter: ByteSetter, value: NDBuffer, selection: SelectorTuple) -> None:
-        """Replace a part of a stored shard; a shard that becomes empty is deleted unless the array keeps such chunks.
+        """Replace a part of a stored shard; delete a shard that becomes empty, unless the array stores such chunks.
 
         Parameters
         ----------
         byte_setter
-            Where to get and set the bytes of the shard.
+            The place of the bytes of the shard.
         value
             The elements.
         selection
@@ -203,7 +204,7 @@ class BoundSharding(BoundBase):
 class ShardingCodec(
     ArrayBytesMethods, ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodecPartialEncodeMixin
 ):
-    """Store many inner chunks, and an index of them, as one object.
+    """Store several inner chunks, and an index of them, as one value.
 
     Parameters
     ----------
@@ -214,9 +215,9 @@ class ShardingCodec(
     index_codecs
         The codecs of the index; their output must have a fixed size.
     index_location
-        Where the index lies.
+        The place of the index, "start" or "end".
     subchunk_write_order
-        The order in which inner chunks are laid down in new shards; it is not stored.
+        The order in which inner chunks are stored in new shards; it is not part of the metadata.
 
     Examples
     --------
@@ -248,7 +249,8 @@ class ShardingCodec(
                 f"Unrecognized subchunk write order: {subchunk_write_order}. Only {SUBCHUNK_WRITE_ORDER} are allowed."
             )
         put = object.__setattr__
-        put(self, "chunk_shape", _parse_inner_shape(chunk_shape))
+        lengths = [parse_chunk_edge(length, axis) for axis, length in enumerate(parse_shapelike(chunk_shape))]
+        put(self, "chunk_shape", tuple(lengths))
         put(self, "codecs", parse_codecs(codecs))
         put(self, "index_codecs", _parse_index_codecs(index_codecs))
         put(self, "index_location", one_of(index_location, INDEX_LOCATION, "index_location", "ShardingCodec"))
@@ -256,9 +258,6 @@ class ShardingCodec(
 
     def _configuration(self) -> dict[str, JSON]:
         return {name: value for name, value in super()._configuration().items() if name != "subchunk_write_order"}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return dict(self.__dict__)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "configuration" in state:  # as zarr-python pickles it
@@ -279,15 +278,15 @@ class ShardingCodec(
     def validate(
         self, *, shape: tuple[int, ...], dtype: ZDType[TBaseDType, TBaseScalar], chunk_grid: ChunkGridMetadata
     ) -> None:
-        """Raise if the inner chunks do not divide the chunks of a grid.
+        """Raise an error if the inner chunks do not divide the chunks of a grid.
 
         Raises
         ------
         ValueError
-            When the numbers of dimensions differ, a chunk length is no multiple of the inner one, or a codec of the
-            inner chunks does not fit them.
+            If the numbers of dimensions differ, a chunk length is no multiple of the inner one, or a codec of the inner
+            chunks does not fit them.
         TypeError
-            When the grid has neither a chunk shape nor lists of them.
+            If the grid has neither a chunk shape nor lists of lengths.
         """
         if len(self.chunk_shape) != len(shape):
             raise ValueError(
@@ -300,16 +299,25 @@ class ShardingCodec(
         validate_codecs(self.codecs, inner, self.chunk_shape, RegularChunkGridMetadata(chunk_shape=self.chunk_shape))
 
     def bind(self, spec: ArraySpec) -> BoundSharding:
-        """Make the codec ready for shards of one description."""
+        """Return the codec bound to shards of one description."""
         return BoundSharding(spec, self.level_for(spec))
 
     def level_for(self, spec: ArraySpec) -> ShardLevel:
         """Return the shard level for shards of one description.
 
+        Parameters
+        ----------
+        spec : ArraySpec
+            The description of a shard.
+
+        Returns
+        -------
+        ShardLevel
+
         Raises
         ------
         ValueError
-            When the inner chunks do not divide the shard.
+            If the inner chunks do not divide the shard.
         """
         if len(spec.shape) != len(self.chunk_shape):
             raise ValueError(f"inner chunks of shape {self.chunk_shape} cannot divide a shard of shape {spec.shape}")
@@ -324,6 +332,32 @@ class ShardingCodec(
             index_format=_index_format(self.index_codecs, self.index_location),
             write_order=self.subchunk_write_order,
         )
+
+    def index_of(self, shard: Buffer, counts: tuple[int, ...]) -> AnyArray:
+        """Return the index of a shard: the offsets and lengths of its inner chunks.
+
+        Parameters
+        ----------
+        shard : Buffer
+            The bytes of the shard.
+        counts : tuple of int
+            The number of inner chunks along each axis.
+
+        Returns
+        -------
+        numpy.ndarray
+            Of type uint64 and shape ``(*counts, 2)``; ``2**64 - 1`` for those that are not stored.
+
+        Raises
+        ------
+        ChunkDecodeError
+            If the index is cut off or its checksum is wrong.
+        """
+        chain = CodecChain.build(self.index_codecs, _index_spec(counts))
+        size = chain.encoded_size()
+        assert size is not None, "the constructor checks that index codecs have a fixed size"
+        found: AnyArray = chain.decode(shard[:size] if self.index_location == "start" else shard[len(shard) - size :])
+        return found
 
     def compute_encoded_size(self, input_byte_length: int, shard_spec: ArraySpec) -> int:
         """Return the size of a full shard of inner chunks that keep their size."""
@@ -344,14 +378,6 @@ class ShardingCodec(
         self, byte_setter: ByteSetter, chunk_array: NDBuffer, selection: SelectorTuple, chunk_spec: ArraySpec
     ) -> None:
         await self.bind(chunk_spec).write_part(byte_setter, chunk_array, selection)
-
-
-def _parse_inner_shape(data: ShapeLike) -> tuple[int, ...]:
-    shape = parse_shapelike(data)
-    for axis, length in enumerate(shape):
-        if length < 1:
-            raise ValueError(f"Dimension {axis}: chunk edge length must be >= 1, got {length}")
-    return shape
 
 
 def _parse_index_codecs(data: Iterable[Codec | dict[str, JSON]]) -> tuple[Codec, ...]:
@@ -380,15 +406,8 @@ def _edge_lengths(chunk_grid: Any) -> list[set[int]]:
     if hasattr(chunk_grid, "chunk_shape"):
         return [{length} for length in chunk_grid.chunk_shape]
     if hasattr(chunk_grid, "chunk_shapes"):
-        return [_lengths_of(axis) for axis in chunk_grid.chunk_shapes]
+        return [{lengths} if isinstance(lengths, int) else set(lengths) for lengths in chunk_grid.chunk_shapes]
     raise TypeError(f"Sharding is only compatible with regular and rectilinear chunk grids, got {type(chunk_grid)}")
-
-
-def _lengths_of(axis: Any) -> set[int]:
-    """Return the lengths on one axis: a length, or lengths and pairs of length and count."""
-    if isinstance(axis, int):
-        return {axis}
-    return {entry if isinstance(entry, int) else entry[0] for entry in axis}
 
 
 def _index_spec(counts: tuple[int, ...]) -> ArraySpec:
@@ -409,14 +428,14 @@ def _index_format(codecs: tuple[Codec, ...], location: IndexLocation) -> zarr_co
 
 
 def plan_part(grid: zarr_core.Grid, selection: SelectorTuple) -> zarr_core.Plan | None:
-    """Return the plan of a numpy selection on a grid, or None for one that mixes kinds of indexes.
+    """Return the plan of a NumPy selection on a grid, or None for one that mixes kinds of indexes.
 
     Parameters
     ----------
     grid
         The inner chunks of a shard.
     selection
-        Ints, slices and integer arrays, with the meaning that they have in numpy.
+        Integers, slices and integer arrays, with their meaning in NumPy.
 
     Examples
     --------

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from zarr.abc.codec import ArrayArrayCodec
+from zarr.chunks import ChunkGridMetadata
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm, replace_spec
 from zarr.codecs.base.described import ArrayArrayMethods
+from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.types import JSON
-
-if TYPE_CHECKING:
-    from zarr.chunks import ChunkGridMetadata
-    from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 
 
 def parse_transpose_order(data: JSON | Iterable[int]) -> tuple[int, ...]:
@@ -25,7 +23,7 @@ def parse_transpose_order(data: JSON | Iterable[int]) -> tuple[int, ...]:
     Raises
     ------
     TypeError
-        When it is no iterable of ints.
+        If it is no iterable of ints.
 
     Examples
     --------
@@ -51,7 +49,7 @@ def check_order(order: tuple[int, ...], ndim: int) -> None:
     Raises
     ------
     ValueError
-        With the order.
+        If it is none; the message has the order.
 
     Examples
     --------
@@ -102,7 +100,7 @@ class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
     Parameters
     ----------
     order
-        For each stored axis the axis of the array that it is.
+        For each stored axis the number of the axis of the array.
 
     Examples
     --------
@@ -134,7 +132,7 @@ class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
         Raises
         ------
         ValueError
-            When the order is no permutation of the axes.
+            If the order is no permutation of the axes.
         """
         self._order_for(array_spec.ndim)
         return self
@@ -145,7 +143,17 @@ class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
         return replace_spec(chunk_spec, shape=tuple(chunk_spec.shape[axis] for axis in order))
 
     def encode_grid(self, chunk_grid: Any) -> Any:
-        """Return a regular or rectilinear grid with its axes in order; any other grid as it is."""
+        """Return a regular or rectilinear grid with its axes in order; any other grid unchanged.
+
+        Parameters
+        ----------
+        chunk_grid : object
+            The chunk grid.
+
+        Returns
+        -------
+        chunk grid
+        """
         for field in ("chunk_shape", "chunk_shapes"):
             lengths = getattr(chunk_grid, field, None)
             if lengths is not None:
@@ -154,5 +162,5 @@ class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
         return chunk_grid
 
     def bind(self, spec: ArraySpec) -> BoundTranspose:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return BoundTranspose(self.resolve_metadata(spec), self._order_for(spec.ndim))

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
-from zarr.codecs.base.bound import (
-    AnyArray,
-    BoundBase,
-    Bytes,
-    as_bytes,
-    element_count,
-    native_dtype,
-)
+from zarr.chunks.spec import ArraySpec
+from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, element_count, native_dtype
 from zarr.codecs.base.described import ArrayBytesMethods
-
-if TYPE_CHECKING:
-
-    from zarr.chunks.spec import ArraySpec
 
 
 def pack_strings(elements: AnyArray) -> bytes:
@@ -30,7 +20,7 @@ def pack_strings(elements: AnyArray) -> bytes:
     Raises
     ------
     TypeError
-        When an element is no string.
+        If an element is no string.
 
     Examples
     --------
@@ -62,7 +52,7 @@ class BoundVLen(BoundBase):
 
     def encode(self, data: AnyArray) -> Bytes:
         """Return the bytes of the elements."""
-        # A view of an array whose elements lie elsewhere must be made contiguous before the core walks it.
+        # A view of an array of references must be made contiguous before the core reads it.
         return as_bytes(self._pack(np.ascontiguousarray(data).reshape(-1)))
 
     def _unpack(self, data: Bytes) -> AnyArray:
@@ -97,7 +87,7 @@ class BoundVLenBytes(BoundVLen):
 
 @dataclass(frozen=True)
 class VLenUTF8Codec(ArrayBytesMethods, ArrayBytesCodec):
-    """Store strings of any length as UTF-8.
+    """Store strings of variable length as UTF-8.
 
     Examples
     --------
@@ -109,13 +99,13 @@ class VLenUTF8Codec(ArrayBytesMethods, ArrayBytesCodec):
     _requires_configuration = False
 
     def bind(self, spec: ArraySpec) -> BoundVLen:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return BoundVLenUTF8("vlen-utf8", spec)
 
 
 @dataclass(frozen=True)
 class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
-    """Store byte strings of any length.
+    """Store byte strings of variable length.
 
     Examples
     --------
@@ -127,5 +117,5 @@ class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     _requires_configuration = False
 
     def bind(self, spec: ArraySpec) -> BoundVLen:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return BoundVLenBytes("vlen-bytes", spec)

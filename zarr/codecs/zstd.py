@@ -10,14 +10,14 @@ from zarr.types import JSON
 
 
 def parse_zstd_level(data: JSON) -> int:
-    """Return a compression level of at most 22; 0 stands for the library's default, below that is fast.
+    """Return a compression level of at most 22; 0 is the default level of the library, negative levels are faster.
 
     Raises
     ------
     TypeError
-        When it is no int.
+        If it is no int.
     ValueError
-        When it is above 22.
+        If it is above 22.
 
     Examples
     --------
@@ -31,12 +31,12 @@ def parse_zstd_level(data: JSON) -> int:
 
 
 def parse_checksum(data: JSON) -> bool:
-    """Return whether to store a checksum.
+    """Return the bool that decides if a checksum is stored.
 
     Raises
     ------
     TypeError
-        When it is no bool.
+        If it is no bool.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class ZstdCodec(CompressorMethods, BytesBytesCodec):
     level
         At most 22; 0 is the library's default, negative levels are faster.
     checksum
-        Whether each frame carries a checksum.
+        If True, each frame has a checksum.
 
     Examples
     --------

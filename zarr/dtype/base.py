@@ -23,7 +23,7 @@ from zarr.notices import warn_once
 if TYPE_CHECKING:
     from zarr.typed_dicts import DTypeSpec_V2, DTypeSpec_V3
 
-# Numpy's stubs have no type that covers user-defined dtypes and text of any length.
+# Numpy's stubs have no type that covers user-defined dtypes and text of variable length.
 TBaseScalar: TypeAlias = np.generic | str | bytes
 TBaseDType: TypeAlias = np.dtype[np.generic]
 
@@ -37,10 +37,10 @@ class ScalarTypeValidationError(ValueError):
 
 @record(frozen=True, kw_only=True)
 class ZDType(ABC, Generic[TDType_co, TScalar_co]):
-    """A data type of an array: what it is in numpy, what it is in array metadata, and its scalars in JSON.
+    """A data type of an array: its form in NumPy, its form in array metadata, and its scalars in JSON.
 
-    Instances are immutable, hashable and equal if they describe the same thing. A subclass is a frozen dataclass; it
-    becomes usable in arrays by ``data_type_registry.register``.
+    Instances are immutable, hashable and equal if they describe the same type. A subclass is a frozen dataclass; to use
+    it in arrays, register it by ``data_type_registry.register``.
 
     Attributes
     ----------
@@ -48,6 +48,12 @@ class ZDType(ABC, Generic[TDType_co, TScalar_co]):
         The class of the numpy dtype.
     _zarr_v3_name
         The name in format 3.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> isinstance(zarr.dtype.Bool(), zarr.dtype.ZDType)
+    True
     """
 
     __slots__ = ()
@@ -61,6 +67,11 @@ class ZDType(ABC, Generic[TDType_co, TScalar_co]):
     def __setstate__(self, state: list[Any]) -> None:
         set_values(self, **dict(zip(field_names(self), state, strict=True)))
 
+    @property
+    def value(self) -> str:
+        """The name of the data type in format 3, as zarr-python 3.0 gave it, where data types were an enumeration."""
+        return self._zarr_v3_name
+
     @classmethod
     def _check_native_dtype(cls: type[Self], dtype: TBaseDType) -> bool:
         return type(dtype) is cls.dtype_cls
@@ -70,10 +81,15 @@ class ZDType(ABC, Generic[TDType_co, TScalar_co]):
     def from_native_dtype(cls: type[Self], dtype: TBaseDType) -> Self:
         """Return the data type of a numpy dtype.
 
+        Parameters
+        ----------
+        dtype : TBaseDType
+            A data type of NumPy.
+
         Raises
         ------
         DataTypeValidationError
-            When the numpy dtype is another one.
+            If the NumPy dtype is another one.
         """
 
     @abstractmethod
@@ -90,7 +106,7 @@ class ZDType(ABC, Generic[TDType_co, TScalar_co]):
 
     @classmethod
     def from_json(cls: type[Self], data: DTypeJSON, *, zarr_format: ZarrFormat) -> Self:
-        """Return the data type of its JSON form.
+        """Return the data type of a JSON form.
 
         Parameters
         ----------
@@ -103,7 +119,9 @@ class ZDType(ABC, Generic[TDType_co, TScalar_co]):
         Raises
         ------
         DataTypeValidationError
-            When the JSON form is that of another data type.
+            If the JSON form is that of another data type.
+        ValueError
+            If the format is neither 2 nor 3.
         """
         if zarr_format == 2:
             return cls._from_json_v2(data)
@@ -113,51 +131,77 @@ class ZDType(ABC, Generic[TDType_co, TScalar_co]):
 
     @abstractmethod
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
-        """Return the JSON form; see ``from_json``."""
+        """Return the JSON form; see ``from_json``.
+
+        Parameters
+        ----------
+        zarr_format : ZarrFormat
+            The format: 2 or 3.
+        """
 
     @abstractmethod
     def _check_scalar(self, data: object) -> bool:
-        """Return whether an object can become a scalar of this type."""
+        """Return True if an object can become a scalar of this type."""
 
     @abstractmethod
     def cast_scalar(self, data: object) -> TScalar_co:
         """Make a scalar of a Python object.
 
+        Parameters
+        ----------
+        data : object
+            A scalar of Python or NumPy.
+
         Raises
         ------
         TypeError
-            When there is no way.
+            If that is impossible.
         """
 
     @abstractmethod
     def default_scalar(self) -> TScalar_co:
-        """Return the scalar that stands in absent chunks when nobody chose one."""
+        """Return the default fill value."""
 
     @abstractmethod
     def from_json_scalar(self: Self, data: JSON, *, zarr_format: ZarrFormat) -> TScalar_co:
         """Return the scalar of a JSON value, such as the fill value of an array.
 
+        Parameters
+        ----------
+        data : JSON
+            The scalar in its JSON form.
+        zarr_format : ZarrFormat
+            The format: 2 or 3.
+
         Raises
         ------
         TypeError, ValueError
-            When the JSON value is no scalar of this type.
+            If the JSON value is no scalar of this type.
         """
 
     @abstractmethod
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> JSON:
-        """Return the JSON value of a scalar, or of what can be cast to one."""
+        """Return the JSON value of a scalar, or of an object that can be cast to one.
+
+        Parameters
+        ----------
+        data : object
+            The scalar.
+        zarr_format : ZarrFormat
+            The format: 2 or 3.
+        """
 
 
 @record(frozen=True, kw_only=True)
 class LibraryType(ZDType[TDType_co, TScalar_co]):
-    """The base of the data types of this library, with what their JSON forms and scalars share.
+    """The base of the data types of this library, with the common parts of their JSON forms and scalars.
 
     Attributes
     ----------
     _zarr_v3_aliases
-        Further names that are read in format 3.
+        Further names that are accepted when format 3 is read.
     _is_specified
-        Whether format 3 has a specification of the data type; without one, a warning is given where it is stored.
+        True if format 3 has a specification of the data type; without one, a warning is given where it is stored.
     """
 
     __slots__ = ()
@@ -174,7 +218,7 @@ class LibraryType(ZDType[TDType_co, TScalar_co]):
 
     @classmethod
     def _of_native(cls, dtype: Any) -> Self:
-        """Return the data type of a numpy dtype that was found to be of this kind."""
+        """Return the data type of a NumPy dtype that is known to be of this kind."""
         return cls()
 
     @classmethod
@@ -212,7 +256,7 @@ class LibraryType(ZDType[TDType_co, TScalar_co]):
 
 
 def is_unset_fill(data: object, zarr_format: ZarrFormat) -> bool:
-    """Return whether a fill value of format 2 stands for the default: null or 0, whatever the data type.
+    """Return True if a fill value of format 2 stands for the default: null or 0, for any data type.
 
     Examples
     --------
@@ -223,12 +267,24 @@ def is_unset_fill(data: object, zarr_format: ZarrFormat) -> bool:
 
 
 MAX_ITEM_BYTES: Final = 2**31 - 1
-"""Elements of more bytes numpy does not have, or has with a size that is none."""
+"""NumPy does not have larger elements, or gives them a wrong size."""
 
 
 @record(frozen=True, kw_only=True)
 class HasLength:
-    """A data type whose elements have a chosen length."""
+    """A data type whose elements have a given length.
+
+    Parameters
+    ----------
+    length : int
+        The number of characters or bytes of an element.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.FixedLengthUTF32(length=3).length
+    3
+    """
 
     length: int
 
@@ -246,7 +302,19 @@ class HasLength:
 
 @record(frozen=True, kw_only=True)
 class HasEndianness:
-    """A data type with a byte order."""
+    """A data type with a byte order.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> isinstance(zarr.dtype.Int16(endianness="big"), zarr.dtype.HasEndianness)
+    True
+    """
 
     endianness: EndiannessStr = "little"
 
@@ -255,22 +323,36 @@ class HasEndianness:
 
 
 class HasItemSize:
-    """A data type whose elements all have the same number of bytes."""
+    """A data type whose elements all have the same number of bytes.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.Int16().item_size
+    2
+    """
 
     @property
     def item_size(self) -> int:
         """The number of bytes of one element."""
-        raise NotImplementedError(f"{type(self).__name__} does not define item_size.")
+        return int(cast("Any", self).to_native_dtype().itemsize)
 
 
 class HasObjectCodec:
-    """A data type that format 2 stores as objects, by a filter of this id."""
+    """A data type that format 2 stores as objects, by a filter with this id.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.VariableLengthUTF8().object_codec_id
+    'vlen-utf8'
+    """
 
     object_codec_id: ClassVar[str]
 
 
 def wrong_dtype(cls: type[ZDType[Any, Any]], dtype: object) -> DataTypeValidationError:
-    """Return the error for a numpy dtype that is none of a class.
+    """Return the error for a NumPy dtype of a wrong class.
 
     Examples
     --------
@@ -283,7 +365,7 @@ def wrong_dtype(cls: type[ZDType[Any, Any]], dtype: object) -> DataTypeValidatio
 
 
 def wrong_json(cls: type, data: object, expected: object) -> DataTypeValidationError:
-    """Return the error for a JSON form that is none of a class.
+    """Return the error for a JSON form of a wrong class.
 
     Examples
     --------
@@ -307,7 +389,7 @@ def wrong_scalar(dtype: object, data: object) -> WrongTypeError:
 
 
 def check_zarr_format(zarr_format: object) -> None:
-    """Raise unless the format is 2 or 3.
+    """Raise an error unless the format is 2 or 3.
 
     Examples
     --------
@@ -318,7 +400,7 @@ def check_zarr_format(zarr_format: object) -> None:
 
 
 def byte_order_of(dtype: np.dtype[Any]) -> EndiannessStr:
-    """Return the byte order of a numpy dtype, "little" where it does not matter.
+    """Return the byte order of a NumPy dtype, "little" for elements without one.
 
     Examples
     --------
@@ -331,12 +413,12 @@ def byte_order_of(dtype: np.dtype[Any]) -> EndiannessStr:
 
 
 def endianness_mark(endianness: EndiannessStr) -> Literal["<", ">"]:
-    """Return the mark of a byte order in numpy's type strings.
+    """Return the mark of a byte order in NumPy's type strings.
 
     Raises
     ------
     ValueError
-        When it is none of "little" and "big".
+        If it is neither "little" nor "big".
 
     Examples
     --------
@@ -363,12 +445,12 @@ def native_dtype(code: str) -> Any:
 def empty_array(shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"] = "C") -> np.ndarray[Any, Any]:
     """Return a new array of a dtype, without values.
 
-    Numpy takes times without a unit for a dtype that is still to be found, and forgets byte order and multiple.
+    NumPy replaces times without a unit by a found unit, and forgets byte order and multiple.
 
     Raises
     ------
     ArrayTooLargeError
-        If it does not fit in memory, or in the numbers that count bytes.
+        If it does not fit in memory, or its size cannot be counted.
 
     Examples
     --------
@@ -386,7 +468,7 @@ def empty_array(shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C"
 
 
 def canonical(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the usual dtype for dtypes that are the same thing under another C name, like ``long long``.
+    """Return the usual dtype for dtypes that are the same under another C name, like ``long long``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Names and classes of data types, and the search for the one that fits a numpy dtype or a JSON form."""
+"""Names and classes of data types, and the search for a NumPy dtype or a JSON form."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from zarr.dtype.json_forms import ZDTypeLike
-    from zarr.dtype.types import small, text
+    from zarr.dtype.types import binary, small, text
 else:
+    binary = LazyModule("zarr.dtype.types.binary")
     text = LazyModule("zarr.dtype.types.text")
     small = LazyModule("zarr.dtype.types.small")
 
 
 _MOST_KNOWN = 512
-# The order matters where several classes fit: the first one that does is taken.
+# The order matters if several classes fit: the first one is used.
 _BUILT_IN: Final = (
     (
         "zarr.dtype.types.numbers",
@@ -38,14 +39,14 @@ _BUILT_IN: Final = (
     ("zarr.dtype.types.structured", "Struct"),
     ("zarr.dtype.types.times", "DateTime64 TimeDelta64"),
 )
-# No names of their own: whole families of JSON forms. They are not among the named types that others walk through.
+# Without names: whole families of JSON forms. They are not among the named types that other packages iterate over.
 _FAMILIES: Final = (
     ("zarr.dtype.types.binary", "RawBits"),
     ("zarr.dtype.types.text", "PythonObject"),
     ("zarr.dtype.types.small", "SmallInt SmallFloat SmallComplex"),
     ("zarr.dtype.types.nullable", "Nullable"),
 )
-# Numbers, by numpy's letter and width: as long as nobody has registered anything, these are the classes to be taken.
+# Numbers, by numpy's letter and width: these classes are used while nothing else is registered.
 _NUMBERS: Final[dict[str, str]] = {
     "b1": "Bool", "f2": "Float16", "f4": "Float32", "f8": "Float64",
     "c8": "Complex64", "c16": "Complex128",
@@ -60,7 +61,7 @@ def _classes(table: Iterable[tuple[str, str]]) -> list[type[ZDType[Any, Any]]]:
 
 
 def _code_of(data: DTypeJSON, zarr_format: ZarrFormat) -> str | None:
-    """Return where the class of a number is, by its JSON form; None for what is no number."""
+    """Return the module of the class of a number, by its JSON form; None for other data types."""
     if zarr_format == 3:
         return _NUMBERS_BY_NAME.get(data) if type(data) is str else None
     name = data.get("name") if type(data) is dict and data.get("object_codec_id") is None else None
@@ -73,15 +74,15 @@ def _code_of(data: DTypeJSON, zarr_format: ZarrFormat) -> str | None:
 class DataTypeRegistry:
     """Data types by name.
 
-    Those that other packages offer as entry points of the group ``zarr.data_type`` are loaded when a search among the
-    others found nothing.
+    Entry points of other packages in the group ``zarr.data_type`` are loaded if a search among the other data types
+    finds nothing.
 
     Attributes
     ----------
     contents
         The classes by name.
     families
-        Classes that stand for a family of JSON forms and bear no name; they are tried last.
+        Classes for a family of JSON forms, without names; they are tried last.
 
     Examples
     --------
@@ -104,7 +105,7 @@ class DataTypeRegistry:
             set_values(self, contents={})
 
     def __getattr__(self, name: str) -> Any:
-        # All that is built in is loaded when somebody asks for the contents: most arrays are of numbers.
+        # All built-in types are loaded when the contents are read: most arrays have numbers.
         if name != "contents":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         found = vars(self).setdefault(name, {cls._zarr_v3_name: cls for cls in _classes(_BUILT_IN)})
@@ -113,7 +114,16 @@ class DataTypeRegistry:
         return found
 
     def is_plain_number(self, name: str) -> bool:
-        """Return whether a string is numpy's for a number, and nothing is registered that it could mean instead.
+        """Return True if a string is NumPy's for a number, and no registered type could be meant.
+
+        Parameters
+        ----------
+        name : str
+            The name of a data type.
+
+        Returns
+        -------
+        bool
 
         Examples
         --------
@@ -123,11 +133,11 @@ class DataTypeRegistry:
         return name[name[:1] in ("<", ">", "=", "|") :] in _NUMBERS and "contents" not in vars(self)
 
     def _number(self, path: str | None) -> type[ZDType[Any, Any]] | None:
-        """Return the class of a number while nothing else is loaded, nor registered."""
+        """Return the class of a number while no other class is loaded or registered."""
         return None if path is None or "contents" in vars(self) else import_path(f"zarr.dtype.types.numbers.{path}")
 
     def _lazy_load(self) -> None:
-        offered = entry_points_by_group()  # the same object until someone looks again what is installed
+        offered = entry_points_by_group()  # the same object until entry points are searched again
         if self._state.get("offered") is not offered:
             self._lazy_load_list.extend(entry_points_for("data_type"))
             self._state["offered"] = offered
@@ -135,7 +145,14 @@ class DataTypeRegistry:
             self.register(getattr(cls, "_zarr_v3_name", point.name), cls)
 
     def register(self, key: str, cls: type[ZDType[TBaseDType, TBaseScalar]]) -> None:
-        """Add a class under a name; a class of that name is replaced.
+        """Register a class under a name; a class of that name is replaced.
+
+        Parameters
+        ----------
+        key : str
+            The name.
+        cls : type[ZDType[TBaseDType, TBaseScalar]]
+            The class to register.
 
         Examples
         --------
@@ -148,10 +165,15 @@ class DataTypeRegistry:
     def unregister(self, key: str) -> None:
         """Remove a name.
 
+        Parameters
+        ----------
+        key : str
+            The registered name.
+
         Raises
         ------
         KeyError
-            When it is not there.
+            If it is not registered.
         """
         if key not in self.contents:
             raise KeyError(f"Data type '{key}' not found in registry.")
@@ -164,7 +186,7 @@ class DataTypeRegistry:
         Raises
         ------
         KeyError
-            When there is none.
+            If there is none.
         """
         if key not in self.contents:
             self._lazy_load()
@@ -173,10 +195,19 @@ class DataTypeRegistry:
     def match_dtype(self, dtype: TBaseDType) -> ZDType[TBaseDType, TBaseScalar]:
         """Return the data type of a numpy dtype.
 
+        Parameters
+        ----------
+        dtype : TBaseDType
+            A data type of NumPy.
+
+        Returns
+        -------
+        ZDType
+
         Raises
         ------
         ValueError
-            When there is none, or when there are several because the dtype is that of Python objects.
+            If there is none, or if there are several because the dtype is that of Python objects.
 
         Examples
         --------
@@ -223,10 +254,14 @@ class DataTypeRegistry:
         zarr_format
             The format.
 
+        Returns
+        -------
+        ZDType
+
         Raises
         ------
         ValueError
-            When there is none.
+            If there is none.
 
         Examples
         --------
@@ -247,15 +282,19 @@ class DataTypeRegistry:
         number = self._number(_code_of(data, zarr_format))
         if number is not None:
             return number.from_json(data, zarr_format=zarr_format)
-        # The same few names are asked for again and again; data types are frozen, so one of each will do.
+        # The same few names are looked up again and again; data types are frozen, so one object of each is enough.
         if type(data) is not str:
             return self._try_json(data, zarr_format)
         key = (data, zarr_format, *self.contents.values())
-        if key not in self._known:
-            if len(self._known) > _MOST_KNOWN:
-                self._known.clear()
-            self._known[key] = self._try_json(data, zarr_format)
-        return self._known[key]
+        known = self._known
+        try:
+            return known[key]
+        except KeyError:  # new, or another thread has just forgotten all
+            pass
+        if len(known) > _MOST_KNOWN:
+            known.clear()
+        found = known[key] = self._try_json(data, zarr_format)
+        return found
 
     def _try_json(self, data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar] | None:
         for cls in [*self._first_choices(data, zarr_format), *self.contents.values(), *self.families]:
@@ -267,7 +306,7 @@ class DataTypeRegistry:
         return None
 
     def _first_choices(self, data: DTypeJSON, zarr_format: ZarrFormat) -> list[type[ZDType[Any, Any]]]:
-        """Return the classes that declare a JSON form as their own; others may read it as another spelling."""
+        """Return the classes that declare a JSON form as their own; others may read it as an alternative."""
         if zarr_format == 3:
             spec = split_dtype_spec_v3(data)
             return [self.contents[spec[0]]] if spec is not None and spec[0] in self.contents else []
@@ -275,7 +314,7 @@ class DataTypeRegistry:
         return [cls for cls in self.contents.values() if name in getattr(cls, "_zarr_v2_names", ())]
 
     def _from_json(self, cls: type[ZDType[Any, Any]], data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[Any, Any]:
-        # What holds other data types finds them here; a class that says itself how it is read is left to that.
+        # Data types with inner ones find these here; a class that defines its own parsing does not need this.
         within = getattr(cls, "_from_json_within", None)
         if within is None or cls.from_json.__func__ is not ZDType.from_json.__func__:  # type: ignore[attr-defined]
             return cls.from_json(data, zarr_format=zarr_format)
@@ -285,17 +324,26 @@ class DataTypeRegistry:
 data_type_registry = DataTypeRegistry(_built_in=True)
 
 
-# Names that mean text of any length; numpy reads these as text of length 0.
+# Names for text of variable length; numpy reads these as text of length 0.
 VLEN_UTF8_ALIAS: Final = ("str", str, "string")
 
 
 def get_data_type_from_native_dtype(dtype: npt.DTypeLike) -> ZDType[TBaseDType, TBaseScalar]:
-    """Return the data type of a numpy dtype, or of what numpy makes a dtype of.
+    """Return the data type of a NumPy dtype, or of an object that NumPy can turn into one.
+
+    Parameters
+    ----------
+    dtype : npt.DTypeLike
+        A data type of NumPy, or its name.
+
+    Returns
+    -------
+    ZDType
 
     Raises
     ------
     ValueError
-        When there is none.
+        If there is none.
 
     Examples
     --------
@@ -307,7 +355,7 @@ def get_data_type_from_native_dtype(dtype: npt.DTypeLike) -> ZDType[TBaseDType, 
 
 
 def get_data_type_from_json(dtype_spec: DTypeJSON, *, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar]:
-    """Return the data type of its JSON form.
+    """Return the data type of a JSON form.
 
     Parameters
     ----------
@@ -316,10 +364,14 @@ def get_data_type_from_json(dtype_spec: DTypeJSON, *, zarr_format: ZarrFormat) -
     zarr_format
         The format.
 
+    Returns
+    -------
+    ZDType
+
     Raises
     ------
     ValueError
-        When there is none.
+        If there is none.
 
     Examples
     --------
@@ -330,19 +382,23 @@ def get_data_type_from_json(dtype_spec: DTypeJSON, *, zarr_format: ZarrFormat) -
 
 
 def parse_dtype(dtype_spec: ZDTypeLike, *, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar]:
-    """Return the data type that is meant by a data type, a JSON form, a numpy dtype, or what numpy makes a dtype of.
+    """Return the data type for a data type, a JSON form, a NumPy dtype, or an object that NumPy can turn into a dtype.
 
     Parameters
     ----------
     dtype_spec
-        What the user wrote.
+        The value of the user.
     zarr_format
-        The format in which it will be stored, which decides how names are read.
+        The format of storage, which decides how names are read.
+
+    Returns
+    -------
+    ZDType
 
     Raises
     ------
     TypeError, ValueError
-        When nothing is meant by it.
+        If it is no data type.
 
     Examples
     --------
@@ -357,6 +413,8 @@ def parse_dtype(dtype_spec: ZDTypeLike, *, zarr_format: ZarrFormat) -> ZDType[TB
         return get_data_type_from_json(cast("DTypeJSON", dtype_spec), zarr_format=zarr_format)
     if isinstance(dtype_spec, (str, type)) and dtype_spec in VLEN_UTF8_ALIAS:
         return text.VariableLengthUTF8()
+    if dtype_spec is bytes and zarr_format == 3:
+        return binary.VariableLengthBytes()
     if isinstance(dtype_spec, str) and zarr_format == 3 and not data_type_registry.is_plain_number(dtype_spec):
         try:
             return get_data_type_from_json(dtype_spec, zarr_format=3)
@@ -379,7 +437,7 @@ parse_data_type = parse_dtype
 
 
 def _with_tuples(dtype: Any) -> Any:
-    """Return a list of fields as numpy wants it; JSON has lists where numpy has tuples."""
+    """Return a list of fields in the form of numpy; JSON has lists where numpy has tuples."""
     if not isinstance(dtype, list):
         return dtype
     return [

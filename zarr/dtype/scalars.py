@@ -10,24 +10,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeGuard
 
 import numpy as np
 
-from zarr._lazy import LazyModule
+from zarr._lazy import base64, binascii
 from zarr.types import JSON as JSON
 from zarr.types import DTypeJSON as DTypeJSON
 from zarr.types import EndiannessStr as EndiannessStr
 from zarr.types import ZarrFormat as ZarrFormat
 
 if TYPE_CHECKING:
-    import base64
-    import binascii
-
     from zarr.typed_dicts import DTypeName_V2, DTypeSpec_V2, DTypeSpec_V3
     from zarr.types import DTypeConfig_V2
-else:
-    base64, binascii = LazyModule("base64"), LazyModule("binascii")
 
 
 ENDIANNESS_STR: Final = "little", "big"
-# Filters of format 2 that make bytes of objects; the first filter of an object array is one of these.
+# Filters of format 2 that turn objects into bytes; the first filter of an object array is one of these.
 OBJECT_CODEC_IDS: Final = (
     "vlen-utf8",
     "vlen-bytes",
@@ -44,7 +39,7 @@ ObjectCodecID: TypeAlias = str
 
 
 def is_sequence(data: object) -> TypeGuard[Sequence[Any]]:
-    """Return whether something is a sequence, but neither text nor bytes.
+    """Return True if an object is a sequence, but neither text nor bytes.
 
     Examples
     --------
@@ -55,7 +50,7 @@ def is_sequence(data: object) -> TypeGuard[Sequence[Any]]:
 
 
 def check_dtype_name_v2(data: object) -> TypeGuard[DTypeName_V2]:
-    """Return whether something looks like the ``dtype`` of format 2: a string, or a list of fields.
+    """Return True if an object looks like the ``dtype`` of format 2: a string, or a list of fields.
 
     Examples
     --------
@@ -75,7 +70,16 @@ def check_dtype_name_v2(data: object) -> TypeGuard[DTypeName_V2]:
 
 
 def check_dtype_spec_v2(data: object) -> TypeGuard[DTypeSpec_V2]:
-    """Return whether something is a name of format 2 together with the id of an object codec, or None.
+    """Return True if an object is a name of format 2 together with the id of an object codec, or None.
+
+    Parameters
+    ----------
+    data : object
+        The object.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -90,8 +94,28 @@ def check_dtype_spec_v2(data: object) -> TypeGuard[DTypeSpec_V2]:
     )
 
 
+def object_codec_of(data: object) -> str | None:
+    """Return the codec in the JSON form of objects in format 2; None for any other data type.
+
+    Examples
+    --------
+    >>> object_codec_of({"name": "|O", "object_codec_id": "pickle"})
+    'pickle'
+    """
+    return data["object_codec_id"] if check_dtype_spec_v2(data) and data["name"] == "|O" else None
+
+
 def check_dtype_spec_no_object_codec_v2(data: object) -> TypeGuard[DTypeConfig_V2[DTypeName_V2, None]]:
-    """Return whether something is a name of format 2 without an object codec.
+    """Return True if an object is a name of format 2 without an object codec.
+
+    Parameters
+    ----------
+    data : object
+        The object.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -102,7 +126,7 @@ def check_dtype_spec_no_object_codec_v2(data: object) -> TypeGuard[DTypeConfig_V
 
 
 def check_dtype_spec_v3(data: object) -> TypeGuard[DTypeSpec_V3]:
-    """Return whether something is a name, or a name with a configuration.
+    """Return True if an object is a name, or a name with a configuration.
 
     Examples
     --------
@@ -123,7 +147,7 @@ def split_dtype_spec_v3(data: object) -> tuple[str, Mapping[str, Any]] | None:
 
     Returns
     -------
-    None when the object is no ``data_type``.
+    None if the object is no ``data_type``.
 
     Examples
     --------
@@ -139,7 +163,7 @@ def split_dtype_spec_v3(data: object) -> tuple[str, Mapping[str, Any]] | None:
 
 _HEX = r"0x[0-9a-fA-F]+"
 _SMALL: Final = 2**11
-_SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def float_from_json(data: object, dtype: np.dtype[Any]) -> Any:
@@ -158,9 +182,9 @@ def float_from_json(data: object, dtype: np.dtype[Any]) -> Any:
     Raises
     ------
     TypeError
-        When the JSON value is no number.
+        If the JSON value is no number.
     ValueError
-        When the bit pattern has the wrong length.
+        If the bit pattern has the wrong length.
 
     Examples
     --------
@@ -173,7 +197,7 @@ def float_from_json(data: object, dtype: np.dtype[Any]) -> Any:
         if data.startswith("0x"):
             return _float_from_bits(data, dtype)
         try:
-            return dtype.type(_SPECIAL[data] if data in _SPECIAL else float(data))
+            return dtype.type(SPECIAL_FLOATS[data] if data in SPECIAL_FLOATS else float(data))
         except ValueError:
             raise not_a_float(data) from None
     if isinstance(data, (int, np.integer)):
@@ -195,6 +219,20 @@ def not_a_float(data: object) -> TypeError:
     return TypeError(f"Invalid type: {data}. Expected a float or a special string encoding of a float.")
 
 
+def pair_of_floats(data: object) -> Sequence[Any]:
+    """Return the real and the imaginary part of a complex number in JSON; a single number is real.
+
+    Examples
+    --------
+    >>> pair_of_floats(2.5)
+    [2.5, 0]
+    """
+    pair = [data, 0] if isinstance(data, (int, float)) else data
+    if not is_sequence(pair) or len(pair) != 2:
+        raise not_a_float(data)
+    return pair
+
+
 def _float_from_bits(data: str, dtype: np.dtype[Any]) -> Any:
     digits = 2 * dtype.itemsize
     if not re.fullmatch(_HEX, data) or len(data) != digits + 2:
@@ -203,12 +241,12 @@ def _float_from_bits(data: str, dtype: np.dtype[Any]) -> Any:
             f"hexadecimal digits, the bits of a {dtype.name}"
         )
     bits = bytes.fromhex(data[2:])
-    # In the byte order of the machine, because swapping goes through arithmetic that quiets a signalling NaN.
+    # In the byte order of the machine, because swapping uses arithmetic that quiets a signalling NaN.
     return np.frombuffer(bits[::-1] if sys.byteorder == "little" else bits, dtype=dtype.newbyteorder("="))[0]
 
 
 def _round_int(value: int, dtype: np.dtype[Any]) -> Any:
-    """Round an integer to a float once. Going through a Python float would round large ones twice."""
+    """Round an integer to a float once. A conversion by a Python float would round large ones twice."""
     with np.errstate(over="ignore"):
         try:
             guess = dtype.type(float(value))
@@ -232,7 +270,7 @@ def float_to_json(value: Any, *, keep_bits: bool) -> float | str:
     value
         A numpy scalar.
     keep_bits
-        Whether a NaN that is not the usual one is written as its bits; else every NaN is "NaN".
+        If True, an unusual NaN is written as its bits; if False, every NaN is "NaN".
 
     Examples
     --------
@@ -256,9 +294,9 @@ def bytes_from_json(data: object) -> bytes:
     Raises
     ------
     TypeError
-        When the JSON value is neither.
+        If the JSON value is neither.
     ValueError
-        When the string is not base64, or an integer is out of range.
+        If the string is not base64, or an integer is out of range.
 
     Examples
     --------
@@ -266,8 +304,8 @@ def bytes_from_json(data: object) -> bytes:
     (b'ab', b'ab')
     """
     if isinstance(data, str):
-        # Strictly: what is skipped was not written so, and what is left would be another value. Lines may be folded,
-        # and netCDF-C has NULs as they are where there are no other characters.
+        # Strictly: skipped characters would change the value. Lines may be folded, and netCDF-C writes NULs unencoded
+        # if there are no other characters.
         if not data.strip("\0"):
             return b""
         return base64.b64decode("".join(data.split()), validate=True)
@@ -289,14 +327,14 @@ def bytes_to_json(data: bytes) -> str:
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 
 
-# The number of bits of each byte that count. Types that are not here use all.
+# The number of used bits of each byte. Types that are not here use all.
 USED_BITS: Final[dict[str, int]] = {
     "int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6,
 }  # fmt: skip
 
 
 def is_small(dtype: np.dtype[Any]) -> bool:
-    """Return whether a dtype is one of those of ``ml_dtypes``.
+    """Return True if a dtype is one of those of ``ml_dtypes``.
 
     Examples
     --------
@@ -307,7 +345,7 @@ def is_small(dtype: np.dtype[Any]) -> bool:
 
 
 def used_bits(dtype: np.dtype[Any]) -> int:
-    """Return how many low bits of each byte of an element count; 8 unless elements are narrower than a byte.
+    """Return the number of used low bits of each byte of an element; 8 unless elements are narrower than a byte.
 
     Examples
     --------
@@ -320,14 +358,14 @@ def used_bits(dtype: np.dtype[Any]) -> int:
 
 
 def drop_unused_bits(raw: np.ndarray[Any, np.dtype[np.uint8]], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return the bytes of elements with the bits that do not count cleared, as ``ml_dtypes`` itself leaves them.
+    """Return the bytes of elements with unused bits cleared, as ``ml_dtypes`` itself leaves them.
 
     Parameters
     ----------
     raw
         One-dimensional ``uint8`` array.
     dtype
-        What the elements are.
+        The data type of the elements.
 
     Examples
     --------

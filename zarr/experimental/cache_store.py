@@ -19,7 +19,7 @@ __all__ = ["CacheStore", "WrapperStore"]
 logger = logging.getLogger("zarr.experimental.cache_store")
 
 Entry = tuple[str, ByteRequest | None]
-"""A key, and the part of its value that is remembered (None: all of it)."""
+"""A key, and the cached part of its value (None: all of it)."""
 
 
 class CacheRecords:
@@ -29,7 +29,7 @@ class CacheRecords:
     ----------
     max_age_seconds : float or "infinity"
     max_size : int, optional
-        In bytes; beyond it the entries that were used longest ago go.
+        Number of bytes; beyond it the least recently used entries are removed.
     """
 
     def __init__(self, max_age_seconds: float | Literal["infinity"], max_size: int | None) -> None:
@@ -38,7 +38,7 @@ class CacheRecords:
         self.size = 0
         self.hits = self.misses = self.evictions = 0
         self.changes = 0
-        """The number of times that something was forgotten: what was read before may be what stood there before."""
+        """The number of removals: values read before a removal may be old ones."""
         self.parts: dict[Entry, Buffer] = {}
         self._entries: OrderedDict[Entry, tuple[int, float]] = OrderedDict()
         self._lock = threading.RLock()
@@ -50,7 +50,7 @@ class CacheRecords:
         return {"max_age_seconds": self.max_age_seconds, "max_size": self.max_size}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # What another process remembers is of no use here: its cache store may be its own.
+        # Entries of another process have no use here: its cache store may be its own.
         self.__init__(state["max_age_seconds"], state["max_size"])  # type: ignore[misc]
 
     def use(self, entry: Entry) -> bool:
@@ -96,7 +96,7 @@ class CacheRecords:
         self.parts.pop(entry, None)
 
     def forget(self, key: str, *, below: bool = False) -> list[str]:
-        """Forget all entries of a key, or of all keys below a prefix; return the keys cached whole."""
+        """Remove all entries of a key, or of all keys below a prefix; return the keys that were cached whole."""
         with self._lock:
             self.changes += 1
             prefix = f"{key.rstrip('/')}/" if key else ""
@@ -106,7 +106,7 @@ class CacheRecords:
             return [name for name, part in gone if part is None]
 
     def clear(self) -> None:
-        """Forget everything but the counts."""
+        """Remove all entries, but keep the counts."""
         with self._lock:
             self.changes += 1
             self._entries.clear()
@@ -120,20 +120,20 @@ class CacheStore(StepsStore):
     Parameters
     ----------
     store : Store
-        The one whose values are cached.
+        The store whose values are cached.
     cache_store : Store
         The store that caches whole values; it must support writes and deletes.
     max_age_seconds : int or "infinity"
         Older values are read anew.
     max_size : int, optional
-        In bytes.
+        Number of bytes.
     cache_set_data : bool
         If True, also cache the values that are written.
 
     Raises
     ------
     ValueError
-        If the cache store cannot be written to or deleted from, or a limit means nothing.
+        If the cache store cannot be written to or deleted from, or a limit is invalid.
 
     Examples
     --------
@@ -189,7 +189,7 @@ class CacheStore(StepsStore):
 
     @property
     def max_size(self) -> int | None:
-        """Return the number of bytes that are cached at most."""
+        """Return the maximum number of cached bytes."""
         return self._records.max_size
 
     def __repr__(self) -> str:
@@ -235,7 +235,7 @@ class CacheStore(StepsStore):
         }
 
     async def clear_cache(self) -> None:
-        """Forget all cached values."""
+        """Remove all cached values."""
         self._records.clear()
         await self._cache.clear()
 
@@ -289,11 +289,11 @@ class CacheStore(StepsStore):
             yield from self._remember_steps((key, None), value, moment)
 
     def set_if_not_exists_steps(self, key: str, value: Buffer) -> Steps[None]:
-        """Write to the store behind if the key has no value, and forget the key."""
+        """Write to the store behind if the key has no value, and remove the key from the cache."""
         yield from self._changing_steps(Call(self._store, "set_if_not_exists", key, value), key)
 
     def set_if_match_steps(self, key: str, value: Buffer, expected: Buffer | None) -> Steps[bool]:
-        """Write to the store behind if the key holds the expected value, and forget the key."""
+        """Write to the store behind if the key holds the expected value, and remove the key from the cache."""
         request = Call(self._store, "set_if_match", key, value, expected)
         return bool((yield from self._changing_steps(request, key)))
 
@@ -306,7 +306,7 @@ class CacheStore(StepsStore):
         yield from self._changing_steps(DeletePrefix(prefix), prefix, below=True)
 
     def _changing_steps(self, request: Any, key: str, below: bool = False) -> Steps[Any]:
-        """Change the store behind, and forget what was cached of it, also where the change has failed."""
+        """Change the store behind, and remove its old values from the cache, also if the change has failed."""
         try:
             reply = yield request
         finally:
@@ -332,7 +332,7 @@ class CacheStore(StepsStore):
         return known, missing
 
     def _remember_steps(self, entry: Entry, value: Buffer, moment: int) -> Steps[None]:
-        """Cache what was read or written since ``moment``, unless there were writes in between."""
+        """Cache values read or written since ``moment``, unless there were writes in between."""
         fits, gone = self._records.add(entry, len(value), moment)
         for name, part in gone:
             if part is None:

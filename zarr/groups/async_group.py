@@ -1,9 +1,12 @@
-"""The asynchronous face of a group."""
+"""Define ``zarr.AsyncGroup``, the asynchronous face of a group.
+
+Each method awaits the steps that the method of ``zarr.Group`` with the same name runs. No method calls a store.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 from zarr.abc.nodes import AsynchronousGroup
 from zarr.arrays.async_array import AsyncArray, awaited
@@ -13,11 +16,12 @@ from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.batch import BatchScope
 from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.defaults import BATCH_BYTES
+from zarr.dtype import ZDTypeLike
 from zarr.groups import operations
 from zarr.groups.batch import GroupBatch, adopted
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
-from zarr.groups.members import Lookup, Lookups, consolidate_steps, look_up, members_steps
+from zarr.groups.members import Lookup, Lookups, consolidate_steps, members_steps
 from zarr.groups.methods.members import GroupFace, HasMembers
 from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import GroupMetadata
@@ -25,19 +29,15 @@ from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.locks.synchronizers import with_synchronizer
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
-from zarr.storage.resolve import resolve_store_path
+from zarr.storage.resolve import StoreLike, resolve_store_path
 from zarr.types import ShapeLike, ZarrFormat, printable
-
-if TYPE_CHECKING:
-    from zarr.dtype import ZDTypeLike
-    from zarr.storage.resolve import StoreLike
 
 T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")
 
 
 def wrap_async(record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
-    """Make an asynchronous array or group of a node that was found."""
+    """Make an asynchronous array or group for a node that was found."""
     if record.is_group:
         return AsyncGroup.from_handle(record.handle())
     metadata: Any = record.metadata
@@ -50,7 +50,9 @@ class AsyncGroup(GroupFace):
     Parameters
     ----------
     metadata : GroupMetadata
+        The metadata document, parsed.
     store_path : StorePath
+        Where the node is stored.
 
     Examples
     --------
@@ -70,7 +72,13 @@ class AsyncGroup(GroupFace):
 
     @classmethod
     def from_handle(cls, handle: GroupHandle) -> AsyncGroup:
-        """Return a face for an open group; all faces of one handle see the same changes."""
+        """Return a face for an open group; all faces of one handle see the same changes.
+
+        Parameters
+        ----------
+        handle : GroupHandle
+            The state that both faces of a group share.
+        """
         group = cls.__new__(cls)
         group._handle = handle
         return group
@@ -89,7 +97,18 @@ class AsyncGroup(GroupFace):
         return adopted(self._handle, wrap_async(record))
 
     def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
-        """See :meth:`zarr.Group.batch`; to be entered by ``async with``."""
+        """Collect writes, as :meth:`zarr.Group.batch`; use it with ``async with``.
+
+        Parameters
+        ----------
+        max_bytes : int
+            Number of bytes in memory, of all arrays together, above which pending chunks are stored.
+
+        Returns
+        -------
+        BatchScope
+            A context manager.
+        """
         return BatchScope(self._handle, self._run, self._run, GroupBatch, max_bytes)
 
     def _run(self, steps: Steps[T]) -> Coroutine[Any, Any, T]:
@@ -120,10 +139,23 @@ class AsyncGroup(GroupFace):
 
     @classmethod
     def from_dict(cls, store_path: StorePath, data: dict[str, Any]) -> AsyncGroup:
+        """Return the group that a metadata document describes; the store is not read.
+
+        Parameters
+        ----------
+        store_path : StorePath
+            Where the node is stored.
+        data : dict
+            The metadata document.
+
+        Returns
+        -------
+        AsyncGroup
+        """
         return cls(GroupMetadata.from_dict(data), store_path)
 
     async def _consolidate(self) -> AsyncGroup:
-        """Store a copy of the documents of all nodes below, and open the group with it."""
+        """Store consolidated metadata of the group, and open the group with it."""
         return AsyncGroup.from_handle(
             await self._run(consolidate_steps(self.store_path, self._handle.metadata.zarr_format))
         )
@@ -132,7 +164,7 @@ class AsyncGroup(GroupFace):
         """Write the documents of this group as they are in memory."""
         await self._run(operations.save_group_steps(self._handle, ensure_parents))
 
-    # ------------------------------------------------------------------------------------------ what it is
+    # ------------------------------------------------------------------------------------------ properties
 
     @property
     def attrs(self) -> dict[str, Any]:
@@ -144,14 +176,23 @@ class AsyncGroup(GroupFace):
     # -------------------------------------------------------------------------------------------- members
 
     async def getitem(self, key: str) -> AsyncArray[Any] | AsyncGroup:
-        return self._wrap(await self._run(operations.node_steps(self._handle, key)))
+        """Open a node below the group.
 
-    def _getitem_consolidated(self, store_path: StorePath, key: str, prefix: str) -> AsyncArray[Any] | AsyncGroup:
-        """Return the node at a key, from the copy of the documents alone."""
-        metadata = look_up(self._handle.consolidated, key.strip("/"))
-        if metadata is None:
-            raise KeyError(f"'{key}' not found in consolidated metadata.")
-        return wrap_async(NodeRecord(key, store_path / key, metadata, self._handle.origin, self._handle.config))
+        Parameters
+        ----------
+        key : str
+            The path below this group.
+
+        Returns
+        -------
+        AsyncArray or AsyncGroup
+
+        Raises
+        ------
+        KeyError
+            If there is no node.
+        """
+        return self._wrap(await self._run(operations.node_steps(self._handle, key)))
 
     async def get(self, key: str, default: DefaultT | None = None) -> AsyncArray[Any] | AsyncGroup | DefaultT | None:
         record = await self._run(operations.find_steps(self._handle, key))
@@ -176,7 +217,12 @@ class AsyncGroup(GroupFace):
         return len(await self._run(members_steps(self._handle, max_depth)))
 
     async def length(self) -> int:
-        """Return the number of members; the twin of ``len(group)``."""
+        """Return the number of members; the twin of ``len(group)``.
+
+        Returns
+        -------
+        int
+        """
         return await self.nmembers()
 
     def __aiter__(self) -> AsyncIterator[str]:
@@ -234,8 +280,8 @@ class AsyncGroup(GroupFace):
     async def require_group(self, name: str, overwrite: bool = False) -> AsyncGroup:
         return self._wrap(await self._run(operations.require_group_steps(self._handle, name, overwrite)))  # type: ignore[return-value]
 
-    async def create_groups(self, *names: str) -> tuple[AsyncGroup, ...]:
-        records = await self._run(operations.create_groups_steps(self._handle, names))
+    async def create_groups(self, *names: str, overwrite: bool = False) -> tuple[AsyncGroup, ...]:
+        records = await self._run(operations.create_groups_steps(self._handle, names, overwrite))
         return tuple(self._wrap(record) for record in records)  # type: ignore[misc]
 
     async def require_groups(self, *names: str) -> tuple[AsyncGroup, ...]:
@@ -313,14 +359,14 @@ AsynchronousGroup.register(AsyncGroup)
 
 
 def opened_face(store: Any, path: str | None = None, read_only: bool = False, **older: Any) -> AsyncGroup:
-    """Return the asynchronous face of the group in a store, by the parameters that ``Group`` had in zarr-python 2.
+    """Return the asynchronous face of the group in a store, by the parameters of ``Group`` in zarr-python 2.
 
     Raises
     ------
     GroupNotFoundError
-        There is none.
+        If there is no group.
     TypeError
-        What is given is no store, or there is no such parameter.
+        If the value is no store, or there is no such parameter.
     """
     unknown = older.keys() - {"chunk_store", "cache_attrs", "synchronizer", "zarr_version", "meta_array"}
     if unknown:

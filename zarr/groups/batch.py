@@ -1,24 +1,22 @@
-"""Batches over all arrays of a group: one limit for them together, one end."""
+"""Batches over all arrays of a group, with one limit and one end for all of them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import ref
 
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.batch import Batch, Budget
+from zarr.groups.handle import GroupHandle
 from zarr.steps.requests import Gather, Steps
-
-if TYPE_CHECKING:
-    from zarr.groups.handle import GroupHandle
 
 T = TypeVar("T")
 
 
 class GroupBatch:
-    """The batches of the arrays that are taken from a group while its batch is open.
+    """The batches of the arrays that are opened from a group while its batch is open.
 
-    There is one for each path, whatever object stands for the array and however its documents change meanwhile.
+    There is one batch for each path, for all objects of one array, also if its documents change meanwhile.
 
     Parameters
     ----------
@@ -34,29 +32,30 @@ class GroupBatch:
         self.handles: list[ref[Any]] = []
 
     def adopt(self, node: T) -> T:
-        """Let an array, or a group with all that will be taken from it, take part."""
+        """Let an array take part; or a group, with all arrays that are opened from it later."""
         handle: Any = node._handle  # type: ignore[attr-defined]
         handle.batch = self._batch_for(handle) if isinstance(handle, ArrayHandle) else self
         self.handles.append(ref(handle))
         return node
 
     def _batch_for(self, handle: ArrayHandle) -> Batch:
-        """Return the batch of an array: the one of its path, also for threads that take the array at the same time."""
+        """Return the batch of an array's path, also if several threads open the array at the same time."""
         path = handle.store_path.path
         batch = self.batches.get(path)
         return self.batches.setdefault(path, Batch(handle, self.budget)) if batch is None else batch
 
     def flush_steps(self, path: str) -> Steps[None]:
-        """Store what is pending of the arrays at and below a path."""
+        """Store what is pending for the arrays at and below a path."""
         below = f"{path}/" if path else ""
         batches = [one for at, one in list(self.batches.items()) if at == path or at.startswith(below)]
         yield Gather(batch.handle.from_outside_steps(batch.flush_steps()) for batch in batches)
 
     def close_steps(self) -> Steps[None]:
-        """Store all that is pending; an error of one array does not keep the others from being stored.
+        """Store all that is pending; an error in one array does not stop the others.
 
-        Threads may take arrays and write all the while: their writes go straight to the store from now on, each behind
-        what is pending of its array. What was put into a batch before that is found here, for the batch was kept first.
+        Other threads may open arrays and write meanwhile: their writes now go straight to the store, each after the
+        pending chunks of its array. Chunks put into a batch before are found here, because each batch was registered
+        first.
         """
         self.budget.over = True
         try:
@@ -81,13 +80,13 @@ def _close_one_steps(batch: Batch) -> Steps[Exception | None]:
 
 
 def pending_steps(handle: GroupHandle, *paths: str) -> Steps[None]:
-    """Store what an open batch holds of nodes that are to be removed, replaced or moved: it shares their fate."""
+    """Store what an open batch holds of nodes that are to be removed, replaced or moved, so that it goes with them."""
     batch: GroupBatch | None = handle.batch
     if batch is not None:
         yield Gather(batch.flush_steps(path) for path in paths)
 
 
 def adopted(handle: GroupHandle, node: T) -> T:
-    """Return a node that was taken from a group: part of the group's batch, where one is open."""
+    """Return a node that was opened from a group: part of the group's batch, if one is open."""
     batch: GroupBatch | None = handle.batch
     return node if batch is None or batch.closed else batch.adopt(node)

@@ -1,4 +1,7 @@
-"""The synchronous face of a group."""
+"""Define ``zarr.Group``, the synchronous face of a group.
+
+Its methods run steps of ``operations.py`` and ``members.py``. No method calls a store.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ DefaultT = TypeVar("DefaultT")
 
 
 def wrap(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group:
-    """Make an array or group of a node that was found."""
+    """Create an array or group for a node that was found."""
     if record.is_group:
         return Group.from_handle(record.handle())
     return array_of(record, config)
@@ -42,13 +45,15 @@ def wrap(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | 
 class Group(LegacyMembers):
     """A group: a node that holds arrays and other groups.
 
-    Made by :func:`zarr.create_group` and :func:`zarr.open_group`.
+    Created by :func:`zarr.create_group` and :func:`zarr.open_group`.
 
     Parameters
     ----------
     _async_group : AsyncGroup
-        The asynchronous face of the same group. Or, as in zarr-python 2, a store: the group in it is opened, ``path``
-        and ``read_only`` say which and how.
+        The asynchronous face of the same group. Or, as in zarr-python 2, a store; then ``path`` is the path of the
+        group in it, and ``read_only`` refuses changes.
+    **older
+        Parameters of zarr-python 2: ``path``, ``read_only`` and others.
 
     Examples
     --------
@@ -76,7 +81,20 @@ class Group(LegacyMembers):
 
     @classmethod
     def from_handle(cls, handle: GroupHandle) -> Group:
-        """Return a face for an open group; all faces of one handle see the same changes."""
+        """Return a face for an open group; all faces of one handle see the same changes.
+
+        Parameters
+        ----------
+        handle : GroupHandle
+            The state that both faces of a group share.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> group = zarr.group()
+        >>> zarr.Group.from_handle(group._handle) == group
+        True
+        """
         return cls(AsyncGroup.from_handle(handle))
 
     def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group:
@@ -99,15 +117,18 @@ class Group(LegacyMembers):
         zarr_format: ZarrFormat = 3,
         overwrite: bool = False,
     ) -> Group:
-        """Make a group at the root of a store.
+        """Create a group at the root of a store.
 
         Parameters
         ----------
         store : StoreLike
+            A path, a URL, a store or a mapping.
         attributes : dict, optional
+            The attributes: JSON values. Default: none.
         zarr_format : 2 or 3
+            The format of the group: 2 or 3. Default: 3.
         overwrite : bool
-            Whether what is there goes first, with all below it.
+            If True, delete first the node that is at its place, with all below it.
 
         Returns
         -------
@@ -116,7 +137,7 @@ class Group(LegacyMembers):
         Raises
         ------
         ContainsGroupError, ContainsArrayError
-            If there is a node already and ``overwrite`` is false.
+            If a node is there and ``overwrite`` is False.
 
         Examples
         --------
@@ -136,7 +157,7 @@ class Group(LegacyMembers):
         ----------
         store : StoreLike
         zarr_format : 2, 3 or None
-            None takes either.
+            None, the default, accepts both.
 
         Returns
         -------
@@ -164,7 +185,7 @@ class Group(LegacyMembers):
         Parameters
         ----------
         path : str
-            Relative to the group; may lead through several groups.
+            Relative to the group; it may lead through several groups.
 
         Returns
         -------
@@ -178,7 +199,7 @@ class Group(LegacyMembers):
         return self._wrap(self._run(operations.node_steps(self._handle, path)))
 
     def get(self, path: str, default: DefaultT | None = None) -> Array[Any] | Group | DefaultT | None:
-        """Open a node below the group, or return the default where there is none.
+        """Open a node below the group, or return the default if there is none.
 
         Parameters
         ----------
@@ -204,6 +225,7 @@ class Group(LegacyMembers):
         Parameters
         ----------
         path : str
+            The path below this group.
 
         Returns
         -------
@@ -231,14 +253,14 @@ class Group(LegacyMembers):
     ) -> tuple[tuple[str, Array[Any] | Group], ...]:
         """List the members.
 
-        A member whose documents cannot be read is an error here, as it is for whoever asks for it; ``del`` removes it.
+        A member with unreadable documents raises an error here, as it does when it is opened; ``del`` removes it.
 
         Parameters
         ----------
         max_depth : int or None
-            How many levels below the direct members to go into; None for all.
+            Number of levels below the direct members to include; None for all.
         use_consolidated_for_children : bool
-            Whether a member group's own consolidated metadata is used, where this group has none.
+            If True, use a member group's own consolidated metadata where this group has none.
 
         Returns
         -------
@@ -258,7 +280,7 @@ class Group(LegacyMembers):
         ['a', 'a/x']
         """
         records = self._run(members_steps(self._handle, max_depth, use_consolidated_for_children))
-        config = parse_array_config(None)  # asked for once, not for each of a thousand arrays
+        config = parse_array_config(None)  # read once, not for each of a thousand arrays
         return tuple((record.name, self._wrap(record, config)) for record in records)
 
     def groups(self) -> Generator[tuple[str, Group], None]:
@@ -289,6 +311,10 @@ class Group(LegacyMembers):
     def items(self) -> Iterator[tuple[str, Array[Any] | Group]]:
         """Iterate over the direct members with their names.
 
+        Returns
+        -------
+        iterator of (str, Array or Group)
+
         Examples
         --------
         >>> import zarr
@@ -299,6 +325,10 @@ class Group(LegacyMembers):
 
     def values(self) -> Iterator[Array[Any] | Group]:
         """Iterate over the direct members.
+
+        Returns
+        -------
+        iterator of Array or Group
 
         Examples
         --------
@@ -326,6 +356,7 @@ class Group(LegacyMembers):
         Parameters
         ----------
         new_attributes : dict
+            Attributes to set; the others stay.
 
         Returns
         -------
@@ -342,13 +373,14 @@ class Group(LegacyMembers):
         return self
 
     async def update_attributes_async(self, new_attributes: dict[str, Any]) -> Group:
-        """Put attributes in the place of those of the group, to be awaited.
+        """Replace the attributes of the group; a coroutine.
 
         To merge them instead, await ``update_attributes`` of the asynchronous group.
 
         Parameters
         ----------
         new_attributes : dict
+            The new attributes; all others are removed.
 
         Returns
         -------
@@ -367,14 +399,16 @@ class Group(LegacyMembers):
 
     @also_in_order("overwrite")
     def create_group(self, name: str, **kwargs: Any) -> Group:
-        """Make a group below the group, with the groups between.
+        """Create a group below the group, with the groups between.
 
         Parameters
         ----------
         name : str
+            Path of the node below this group.
         overwrite : bool, optional
-            Whether what is there goes first, with all below it.
+            If True, delete first the node that is at its place, with all below it.
         attributes : dict, optional
+            The attributes: JSON values. Default: none.
 
         Returns
         -------
@@ -383,7 +417,7 @@ class Group(LegacyMembers):
         Raises
         ------
         ContainsGroupError, ContainsArrayError
-            If there is a node already and ``overwrite`` is false.
+            If a node is there and ``overwrite`` is False.
 
         Examples
         --------
@@ -394,13 +428,14 @@ class Group(LegacyMembers):
         return self._wrap(self._run(operations.create_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
 
     def create_groups(self, *names: str, overwrite: bool = False) -> tuple[Group, ...]:
-        """Make several groups below the group, as one operation.
+        """Create several groups below the group, as one operation.
 
         Parameters
         ----------
         *names : str
+            Paths of the groups below this one.
         overwrite : bool
-            Whether what is there goes first, with all below it.
+            If True, delete first the node that is at its place, with all below it.
 
         Returns
         -------
@@ -409,7 +444,7 @@ class Group(LegacyMembers):
         Raises
         ------
         ContainsGroupError, ContainsArrayError
-            If there is a node of one of these names; others may have been made.
+            If there is a node of one of these names; other groups may have been created.
 
         Examples
         --------
@@ -422,13 +457,14 @@ class Group(LegacyMembers):
 
     @also_in_order("overwrite")
     def require_group(self, name: str, **kwargs: Any) -> Group:
-        """Open a group below the group, or make it.
+        """Open a group below the group; create it if there is none.
 
         Parameters
         ----------
         name : str
+            Path of the node below this group.
         overwrite : bool, optional
-            Whether it is made anew in any case.
+            If True, create it in any case, and delete first the node that is at its place.
 
         Returns
         -------
@@ -448,11 +484,12 @@ class Group(LegacyMembers):
         return self._wrap(self._run(operations.require_group_steps(self._handle, name, **kwargs)))  # type: ignore[return-value]
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:
-        """Open several groups below the group, or make them.
+        """Open several groups below the group; create those that are missing.
 
         Parameters
         ----------
         *names : str
+            Paths of the groups below this one.
 
         Returns
         -------
@@ -468,23 +505,24 @@ class Group(LegacyMembers):
         return tuple(self._wrap(record) for record in records)  # type: ignore[misc]
 
     def create_hierarchy(self, nodes: Nodes, *, overwrite: bool = False) -> Iterator[tuple[str, Group | Array[Any]]]:
-        """Make many nodes below the group, with the groups that they need between.
+        """Create many nodes below the group, with the groups that they need between.
 
         Parameters
         ----------
         nodes : dict of path to metadata
+            The metadata of each node, by its path.
         overwrite : bool
-            Whether nodes that are there go first, with all below them.
+            If True, delete first the nodes that are at these places, with all below them.
 
         Returns
         -------
         iterator of (path, Array or Group)
-            Those that were made, parents first. They are all made before the iterator is returned.
+            The new nodes, parents first. All are created before the iterator is returned.
 
         Raises
         ------
         ValueError
-            If the nodes make no hierarchy, or one of them is the group itself.
+            If the nodes form no hierarchy, or one of them is the group itself.
 
         Examples
         --------

@@ -1,8 +1,8 @@
-"""The handle that both faces of a group share: its place, and what its documents say now."""
+"""The handle that both faces of a group share: its place, and its present metadata."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr._lazy import LazyModule
@@ -30,9 +30,9 @@ class GroupHandle:
     metadata : GroupMetadata
     store_path : StorePath
     origin : str, optional
-        The path of the group whose consolidated copy the metadata was taken from: this group's own, or one above it.
+        The path of the group whose consolidated metadata contained the metadata: this group, or one above it.
     config : mapping, optional
-        With what configuration the arrays below are opened, and changes of attributes lock.
+        The configuration for arrays below the group, and for the locks of attribute changes.
     """
 
     __slots__ = ("__weakref__", "batch", "by_hand", "config", "metadata", "origin", "store_path", "version")
@@ -50,12 +50,21 @@ class GroupHandle:
         self.origin = store_path.path if origin is None else origin
         self.version = version(store_path.store, self.origin)
         self.by_hand = False
-        """True if it was made of metadata that need not be stored yet."""
+        """True if it was made from metadata that may not be stored yet."""
         self.batch: Any = None
-        """The open batch that arrays taken from the group take part in (see ``zarr/arrays/io/batch.py``)."""
+        """The open batch of the arrays that are opened from the group (see ``zarr/arrays/io/batch.py``)."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (GroupHandle, (self.metadata, self.store_path, self.origin, self.config))
+
+    def place_of(self, name: str) -> StorePath:
+        """Return the place of a member.
+
+        In a store of zarr-python 2, which is a mapping, a name that begins with a slash counts from the root of the
+        store, as there; in any other store it is a name in this group, as in zarr-python 3.
+        """
+        rooted = isinstance(name, str) and name.startswith("/") and isinstance(self.store, MutableMapping)
+        return self.store_path.at_root(name) if rooted else self.store_path / name
 
     @property
     def path(self) -> str:
@@ -74,12 +83,12 @@ class GroupHandle:
 
     @property
     def consolidated(self) -> ConsolidatedMetadata | None:
-        """The copy of the documents of all nodes below, as it was last read."""
+        """The consolidated metadata of the group, as last read."""
         return self.metadata.consolidated_metadata
 
     @property
     def stale(self) -> bool:
-        """True if the stored copy has been brought up to date since it was read here."""
+        """True if the stored consolidated metadata has changed since it was read here."""
         return self.consolidated is not None and self.version != version(self.store, self.origin)
 
 
@@ -89,13 +98,13 @@ class NodeRecord:
     Parameters
     ----------
     name : str
-        Path relative to the group that was asked.
+        Path relative to the group of the request.
     store_path : StorePath
     metadata : ArrayV2Metadata, ArrayV3Metadata or GroupMetadata
     origin : str, optional
         See :class:`GroupHandle`.
     config : ArrayConfig or mapping, optional
-        With what configuration the array, or the arrays below the group, are opened.
+        The configuration for the array, or for the arrays below the group.
     """
 
     __slots__ = ("config", "metadata", "name", "origin", "store_path")

@@ -1,4 +1,4 @@
-"""Many nodes at once: a whole hierarchy from a dictionary of metadata."""
+"""Create many nodes at once: a whole hierarchy from a dictionary of metadata."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _NO_ROOT = (
 
 
 class ImplicitGroupMarker(GroupMetadata):
-    """A group that nobody asked for but that the nodes below it need; it never replaces what is there."""
+    """A group that only the nodes below it need; it never replaces a node that is there."""
 
 
 def normalize_nodes(nodes: Nodes, *, one_format: bool = True) -> dict[str, NodeMetadata]:
-    """Write all paths in one way, and check that the nodes make a hierarchy.
+    """Write all paths in one form, and check that the nodes form a hierarchy.
 
     Parameters
     ----------
     nodes : mapping of path to metadata
     one_format : bool
-        Whether formats must not be mixed.
+        If True, refuse nodes of different formats.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def normalize_nodes(nodes: Nodes, *, one_format: bool = True) -> dict[str, NodeM
 
 
 def implicit_groups(nodes: Nodes) -> dict[str, ImplicitGroupMarker]:
-    """Return the groups that the nodes need above them and that are not among them."""
+    """Return the groups that the nodes need above them and that are not given."""
     found: dict[str, ImplicitGroupMarker] = {}
     for path, metadata in nodes.items():
         for above in ancestors(path):
@@ -92,27 +92,27 @@ def implicit_groups(nodes: Nodes) -> dict[str, ImplicitGroupMarker]:
 def create_hierarchy_steps(
     root: StorePath, nodes: Nodes, overwrite: bool = False, config: Mapping[str, Any] | None = None
 ) -> Steps[list[NodeRecord]]:
-    """Make all nodes, and the groups that they need above them.
+    """Create all nodes, and the groups that they need above them.
 
     Parameters
     ----------
     root : StorePath
-        What the paths are relative to.
+        The place that the paths are relative to.
     nodes : mapping of path to metadata
     overwrite : bool
-        Whether nodes that are there go first, with all below them.
+        If True, delete first the nodes that are at these places, with all below them.
 
     Returns
     -------
     list of NodeRecord
-        Those that were made, parents first.
+        The new nodes, parents first.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        If there is a node already. Nothing has been made then.
+        If a node is there. Nothing is created then.
     ValueError
-        If the nodes make no hierarchy.
+        If the nodes form no hierarchy.
     """
     normal = normalize_nodes(nodes)
     implicit = implicit_groups({(root / path).path: metadata for path, metadata in normal.items()})
@@ -127,7 +127,7 @@ def create_hierarchy_steps(
 def _make_steps(
     root: StorePath, wanted: Nodes, implicit: Mapping[str, ImplicitGroupMarker], overwrite: bool, locking: str
 ) -> Steps[Nodes]:
-    """Make nodes that nobody else makes, changes or removes meanwhile: what was made, with the groups above."""
+    """Create nodes under a lock, and return them with the groups above."""
     tops = _tops(wanted) if overwrite else []
     keys = [node_lock(path) for path in (*wanted, *implicit)]
     scope = LockScope.of(locking, root.path)
@@ -150,7 +150,7 @@ def _make_steps(
 def _publish_steps(
     root: StorePath, documents: Mapping[str, Mapping[str, Buffer]], replaced: list[str], new: list[str]
 ) -> Steps[None]:
-    """Write many nodes, with what they replace gone; all in one step, where the store can do that."""
+    """Write many nodes after deleting the nodes that they replace; in one step if the store can do that."""
 
     def build_steps() -> Steps[None]:
         yield Gather(ask_steps(DeletePrefix(path)) for path in replaced)
@@ -170,7 +170,7 @@ def _publish_steps(
 
 
 def _tops(paths: Iterable[str]) -> list[str]:
-    """Those paths that lie below none of the others."""
+    """Return the paths that do not lie below another one."""
     chosen = set(paths)
     return [path for path in chosen if not any(above in chosen for above in ancestors(path))]
 
@@ -183,13 +183,13 @@ def _existing_steps(root: StorePath, paths: list[str], nodes: Nodes) -> Steps[di
 
 def _probe_steps(store_path: StorePath, zarr_format: ZarrFormat) -> Steps[NodeMetadata | None]:
     try:
-        return (yield from read_node_steps(store_path, zarr_format))
+        return (yield from read_node_steps(store_path, zarr_format, copy=False))
     except NodeNotFoundError:
         return None
 
 
 def create_nodes_steps(root: StorePath, nodes: Nodes) -> Steps[list[NodeRecord]]:
-    """Write the documents of many nodes, by full paths and without looking at what is there; parents first."""
+    """Write the documents of many nodes, by full paths and without reading the store first; parents first."""
     nodes = _with_true_copies(root, nodes, alone=False)
     documents = _documents_of(nodes)
     yield from _write_levels_steps(documents)
@@ -198,9 +198,9 @@ def create_nodes_steps(root: StorePath, nodes: Nodes) -> Steps[list[NodeRecord]]
 
 
 def _with_true_copies(root: StorePath, nodes: Nodes, *, alone: bool) -> Nodes:
-    """Let each group that comes with a consolidated copy carry one that lists the nodes that are made below it.
+    """Let the consolidated metadata of each group list the nodes that are created below it.
 
-    What the copy lists besides is kept unless these nodes are ``alone`` there.
+    Other entries are kept, unless these nodes are ``alone`` there.
     """
     found = dict(nodes)
     for path, metadata in nodes.items():
@@ -223,7 +223,7 @@ def _documents_of(nodes: Nodes) -> dict[str, dict[str, Buffer]]:
 
 
 def _levels(paths: Iterable[str]) -> list[list[str]]:
-    """Paths in order, by how deep they lie."""
+    """Return the paths ordered by depth."""
     levels: dict[int, list[str]] = {}
     for path in sorted(paths):
         levels.setdefault(path.count("/") + 1 if path else 0, []).append(path)
@@ -251,12 +251,12 @@ def _write_steps(path: str, documents: Mapping[str, Buffer]) -> Steps[None]:
 
 
 def root_of(nodes: Nodes) -> str:
-    """Return the path of the node that is above all others.
+    """Return the path of the node above all others.
 
     Raises
     ------
     ValueError
-        If there is none.
+        If there is no such node.
     """
     normal = normalize_nodes(nodes)
     shortest = min(normal, key=lambda path: (path != "", path.count("/")), default=None)
@@ -268,7 +268,7 @@ def root_of(nodes: Nodes) -> str:
 
 
 def member_hierarchy_steps(handle: GroupHandle, nodes: Nodes, overwrite: bool = False) -> Steps[list[NodeRecord]]:
-    """Make nodes below a group.
+    """Create nodes below a group.
 
     Raises
     ------

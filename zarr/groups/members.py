@@ -1,9 +1,11 @@
-"""Find the members of a group, from consolidated metadata or by listing; make consolidated metadata of them."""
+"""Find the members of a group, from consolidated metadata or by a listing; make consolidated metadata of them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+import math
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, TypeAlias
 
 from zarr.buffer.core import default_buffer_prototype
@@ -13,7 +15,7 @@ from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn, warn_once
-from zarr.steps.consolidated import changes_noted, touch
+from zarr.steps.consolidated import changes_noted, settle, touch
 from zarr.steps.documents import ancestors, hold_node, node_key
 from zarr.steps.nodes import read_nodes_steps
 from zarr.steps.requests import Await, Delete, Gather, ListDir, Put, Steps
@@ -25,18 +27,22 @@ Lookup: TypeAlias = Callable[[str], Awaitable[Any]]
 
 
 class Lookups:
-    """The hook for those who replace ``AsyncGroup.getitem``, to watch look-ups or to change them."""
+    """The hook for programs that replace ``AsyncGroup.getitem``, to watch look-ups or to change them."""
 
     replaced: Callable[[GroupHandle], Lookup | None] = staticmethod(lambda handle: None)
 
 
 READ_AT_ONCE = 4096
-"""Of so many members the documents are asked for in one go."""
+"""Number of members whose documents are requested together."""
 
+AT_ONCE = 64
+"""Number of groups that are listed together if only some members are needed."""
 
 
 def fresh_steps(handle: GroupHandle) -> Steps[None]:
-    """Read the copy again if it has changed since; a group that is gone by now keeps what it had."""
+    """Read consolidated metadata again if it has changed; if the group is gone, keep the old one."""
+    if handle.consolidated is not None:
+        settle(handle.store)
     if not handle.stale:
         return
     origin = StorePath(handle.store, handle.origin)
@@ -53,14 +59,39 @@ def fresh_steps(handle: GroupHandle) -> Steps[None]:
     handle.version = top.version
 
 
+def forget_member(handle: GroupHandle, path: str, noted: Mapping[str, tuple[int, int]]) -> None:
+    """Take a removed node, and all below it, out of what a handle has of the copy.
+
+    Parameters
+    ----------
+    handle : GroupHandle
+        One that was up to date before stays so; another one is read anew when its members are looked up.
+    path : str
+        Of the node that was removed.
+    noted : mapping
+        What :func:`zarr.steps.consolidated.record_changes_steps` returned.
+    """
+    copy = handle.consolidated
+    if copy is None or copy.unreadable:
+        return
+    inside = path.startswith(f"{handle.path}/") if handle.path else bool(path)
+    less = copy.with_member(path[len(handle.path) :].strip("/"), None) if inside else copy
+    if less is None:
+        return
+    handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=less)
+    before, after = noted.get(handle.origin, (-1, -1))
+    if handle.version == before:
+        handle.version = after
+
+
 def look_up(consolidated: ConsolidatedMetadata | None, path: str) -> NodeMetadata | None:
-    """Find a node in a copy by its relative path."""
+    """Find a node in consolidated metadata by its relative path."""
     if consolidated is None:
         return None
     node = consolidated.metadata.get(path)
     if node is not None:
         return node
-    # A node whose parent cannot be read stands in the copy under its longer path.
+    # A node whose parent cannot be read stands in consolidated metadata under its longer path.
     for above in ancestors(path):
         group = consolidated.metadata.get(above) if above else None
         if isinstance(group, GroupMetadata):
@@ -69,13 +100,16 @@ def look_up(consolidated: ConsolidatedMetadata | None, path: str) -> NodeMetadat
 
 
 def check_depth(max_depth: int | None) -> None:
-    """Refuse a depth that means nothing."""
+    """Refuse a depth that is no depth."""
     if max_depth is not None and max_depth < 0:
         raise ValueError(f"max_depth must be None or >= 0. Got '{max_depth}' instead")
 
 
 def members_steps(
-    handle: GroupHandle, max_depth: int | None = 0, use_consolidated_for_children: bool = True
+    handle: GroupHandle,
+    max_depth: int | None = 0,
+    use_consolidated_for_children: bool = True,
+    most: float = math.inf,
 ) -> Steps[list[NodeRecord]]:
     """Find the members of a group.
 
@@ -83,14 +117,16 @@ def members_steps(
     ----------
     handle : GroupHandle
     max_depth : int or None
-        How many levels below the direct members to go into; None for all.
+        Number of levels below the direct members to include; None for all.
     use_consolidated_for_children : bool
-        Whether a member group's own copy of its members' documents is used, where this group has none.
+        If True, use a member group's own consolidated metadata where this group has none.
+    most : int, optional
+        After so many members on the upper levels, no more documents are read: some nodes may be missing.
 
     Returns
     -------
     list of NodeRecord
-        Depth first; in the order of the copy, or in the order in which the store lists names: our own stores sort them.
+        Depth first; in the order of consolidated metadata, or of the listing of the store: our own stores sort names.
     """
     check_depth(max_depth)
     yield from fresh_steps(handle)
@@ -101,27 +137,28 @@ def members_steps(
     level = [NodeRecord("", handle.store_path, handle.metadata, config=handle.config)]
     depth = 0
     while level and (max_depth is None or depth <= max_depth):
-        per_group = yield Gather(_listed_steps(group) for group in level)
-        level = []
-        for record in (record for records in per_group for record in records):
-            found.append(record)
-            if not isinstance(record.metadata, GroupMetadata):
-                continue
-            if record.metadata.consolidated_metadata is None:
-                level.append(record)
-            elif use_consolidated_for_children:
-                remaining = None if max_depth is None else max_depth - depth - 1
-                _check_copy(record.metadata.consolidated_metadata, record.store_path, remaining)
-                found += _copied(record.handle(), f"{record.name}/", remaining)
-            else:
-                record.metadata = dataclasses.replace(record.metadata, consolidated_metadata=None)
-                level.append(record)
+        groups, level = iter(level), []
+        while len(found) < most and (some := list(islice(groups, None if most == math.inf else AT_ONCE))):
+            per_group = yield Gather(_listed_steps(group, most) for group in some)
+            for record in (record for records in per_group for record in records):
+                found.append(record)
+                if not isinstance(record.metadata, GroupMetadata):
+                    continue
+                if record.metadata.consolidated_metadata is None:
+                    level.append(record)
+                elif use_consolidated_for_children:
+                    remaining = None if max_depth is None else max_depth - depth - 1
+                    _check_copy(record.metadata.consolidated_metadata, record.store_path, remaining)
+                    found += _copied(record.handle(), f"{record.name}/", remaining)
+                else:
+                    record.metadata = dataclasses.replace(record.metadata, consolidated_metadata=None)
+                    level.append(record)
         depth += 1
     return found if depth == 1 else _depth_first(found)
 
 
 def _depth_first(found: list[NodeRecord]) -> list[NodeRecord]:
-    """Return the same nodes, each before those below it, siblings in the order in which they were found."""
+    """Return the same nodes, each before those below it, siblings in the order of the list."""
     place = {record.name: index for index, record in enumerate(found)}
 
     def places(record: NodeRecord) -> list[int]:
@@ -132,14 +169,14 @@ def _depth_first(found: list[NodeRecord]) -> list[NodeRecord]:
 
 
 def _check_copy(consolidated: ConsolidatedMetadata, store_path: StorePath, max_depth: int | None) -> None:
-    """Refuse a copy in which a member so deep cannot be read."""
+    """Refuse consolidated metadata in which a member of such a depth cannot be read."""
     for name, (_, error) in consolidated.unreadable.items():
         if max_depth is None or name.count("/") <= max_depth:
             refuse_unreadable(store_path / name, error)
 
 
 def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator[NodeRecord]:
-    """Return the members that a group's copy lists, depth first."""
+    """Return the members that consolidated metadata lists, depth first."""
     if handle.consolidated is None or (max_depth is not None and max_depth < 0):
         return
     for name, metadata in handle.consolidated.metadata.items():
@@ -150,22 +187,33 @@ def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator
             yield from _copied(record.handle(), f"{prefix}{name}/", deeper)
 
 
-def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
-    """Iterate over the direct members of one group: one listing, then the documents of each name."""
-    names = yield ListDir(group.store_path.path)
-    names = dict.fromkeys(names)
+def _listed_steps(group: NodeRecord, most: float) -> Steps[list[NodeRecord]]:
+    """Find the direct members of one group, or ``most`` of them: one listing, then the documents of each name."""
+    names = yield from names_steps(group)
+    return (yield from named_steps(group, names, most))
+
+
+def names_steps(group: NodeRecord) -> Steps[list[str]]:
+    """List the names in one group that may be members."""
+    listed = yield ListDir(group.store_path.path)
+    names = dict.fromkeys(listed)
     for name in sorted(METADATA_NAMES & names.keys()):
-        if (name == "zarr.json") != (group.metadata.zarr_format == 3):  # of a node of the other format at this place
+        if (name == "zarr.json") != (group.metadata.zarr_format == 3):  # of the other format
             warn_unrecognized(group.store_path / name)
-    names = [name for name in names if name not in METADATA_NAMES and not name.startswith(TOOL_PREFIX)]
+    return [name for name in names if name not in METADATA_NAMES and not name.startswith(TOOL_PREFIX)]
+
+
+def named_steps(group: NodeRecord, names: list[str], most: float = math.inf) -> Steps[list[NodeRecord]]:
+    """Read the documents of those names that are members of one group, or at least ``most`` of them."""
     prefix = f"{group.name}/" if group.name else ""
     lookup = Lookups.replaced(group.handle())
     if lookup is not None:
         records = yield Gather(_asked_steps(prefix + name, group.store_path / name, lookup) for name in names)
     else:
         records = []
-        for first in range(0, len(names), READ_AT_ONCE):
-            records += yield from _members_steps(group, prefix, names[first : first + READ_AT_ONCE])
+        left, at_once = iter(names), int(min(most, READ_AT_ONCE))
+        while len(records) < most and (some := list(islice(left, at_once))):
+            records += yield from _members_steps(group, prefix, some)
     found = [record for record in records if record is not None]
     for record in found:
         record.config = group.config
@@ -173,25 +221,25 @@ def _listed_steps(group: NodeRecord) -> Steps[list[NodeRecord]]:
 
 
 def warn_unrecognized(store_path: StorePath) -> None:
-    """Say what in a folder is no member of the group there."""
+    """Warn about something in a folder that is no member of the group."""
     warn(f"Object at {store_path.path} is not recognized as a component of a Zarr hierarchy.", ZarrUserWarning)
 
 
 def refuse_unreadable(store_path: StorePath, error: Exception) -> None:
-    """Raise what makes a member unreadable; one whose document lacks members is none, as in zarr-python: it is told.
+    """Raise the error that makes a member unreadable; as in zarr-python, a document that lacks members gives a warning.
 
-    All that lists members or looks for one goes by this, lest they disagree.
+    Listings and look-ups both use this function, so that they agree.
     """
     if not isinstance(error, KeyError) or isinstance(error, TypeError):
         raise error.with_traceback(None)
     warn(
-        f"The node at {store_path.label} cannot be read and is left out: {type(error).__name__}: {error}",
+        f"Object at {store_path.label} cannot be read and is left out: {type(error).__name__}: {error}",
         ZarrUserWarning,
     )
 
 
 def _members_steps(group: NodeRecord, prefix: str, names: list[str]) -> Steps[list[NodeRecord]]:
-    """Return the members of these names, with one notice for each that is none, or cannot be read."""
+    """Return the members of these names, with one warning for each name that is no member or cannot be read."""
     places = [group.store_path.child(name) for name in names]
     nodes = yield from read_nodes_steps(places, group.metadata.zarr_format)
     records = []
@@ -206,7 +254,7 @@ def _members_steps(group: NodeRecord, prefix: str, names: list[str]) -> Steps[li
 
 
 def _asked_steps(name: str, store_path: StorePath, lookup: Lookup) -> Steps[NodeRecord | None]:
-    """One member by somebody's own look-up."""
+    """Find one member by the look-up of a subclass or program."""
     try:
         node = yield Await(lambda: lookup(name.rpartition("/")[2]))
     except KeyError as error:
@@ -216,7 +264,7 @@ def _asked_steps(name: str, store_path: StorePath, lookup: Lookup) -> Steps[Node
 
 
 def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = None) -> Steps[GroupHandle]:
-    """Read all nodes below a group and store a copy of their documents with it.
+    """Read all nodes below a group and store consolidated metadata with it.
 
     Parameters
     ----------
@@ -232,7 +280,7 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
     FileNotFoundError
         If there is no group.
     TypeError
-        If the store wants no consolidated metadata.
+        If the store does not allow consolidated metadata.
     """
     if not store_path.store.supports_consolidated_metadata:
         name = type(store_path.store).__name__
@@ -240,7 +288,8 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
     made = yield Gather([_consolidate_locked_steps(store_path, zarr_format)])
     handle, names = made[0]
     touch(handle.store, handle.path)
-    if "zarr.json" in names:
+    copied = handle.metadata.consolidated_metadata
+    if "zarr.json" in names and copied is not None and copied.metadata:
         warn_once(
             "Consolidated metadata is currently not part in the Zarr format 3 specification. It may not be supported "
             "by other zarr implementations and may change in the future.",
@@ -250,7 +299,7 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
 
 
 def remove_copy_steps(store_path: StorePath) -> Steps[None]:
-    """Remove the copy that :func:`consolidate_steps` has stored with a group; the nodes below it stay as they are.
+    """Remove the consolidated metadata that :func:`consolidate_steps` stored; the nodes below it stay as they are.
 
     Raises
     ------
@@ -275,13 +324,14 @@ def _remove_copy_locked_steps(store_path: StorePath) -> Steps[None]:
 def _consolidate_locked_steps(
     store_path: StorePath, zarr_format: ZarrFormat | None
 ) -> Steps[tuple[GroupHandle, list[str]]]:
-    """Read and write under one lock: what others record in the copy meanwhile comes after it, and stays."""
+    """Read and write under one lock: changes that others record meanwhile come after it, and stay."""
     locking = parse_array_config(None).locking
     yield hold_node(store_path.path, locking)
     before = changes_noted()
     made = yield from _store_copy_steps(store_path, zarr_format)
     if locking.startswith("process") or changes_noted() != before:
-        # Who changed a node meanwhile may have looked for a copy before there was one; now everybody finds it.
+        # A writer that changed a node meanwhile may have found no consolidated metadata; from now on all writers find
+        # it.
         made = yield from _store_copy_steps(store_path, zarr_format)
     return made
 
@@ -300,7 +350,7 @@ def _store_copy_steps(store_path: StorePath, zarr_format: ZarrFormat | None) -> 
 
 
 def nest(records: Iterable[NodeRecord]) -> ConsolidatedMetadata:
-    """Put nodes into one another: each group carries the copy of its own members.
+    """Nest the nodes: each group gets the consolidated metadata of its own members.
 
     Parameters
     ----------

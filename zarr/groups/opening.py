@@ -1,39 +1,24 @@
-"""Opening a group: which documents are read, and which of its copies of its members' documents is believed."""
+"""Open a group: choose the documents to read, and the consolidated metadata to use."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
 
-from zarr._lazy import LazyModule
+from zarr import errors
 from zarr.abc.stores.abilities import AT_HAND, bulk_kind
 from zarr.buffer.core import Buffer
-from zarr.errors import (
-    ContainsArrayError,
-    GroupNotFoundError,
-    MetadataValidationError,
-    NodeNotFoundError,
-    ZarrUserWarning,
-    label_of,
-)
 from zarr.groups.handle import GroupHandle
-from zarr.metadata.consolidated import load_with_copy, load_without_copy
+from zarr.metadata.consolidated import load_with_copy
+from zarr.metadata.copies import load_without_copy
 from zarr.metadata.documents import document_place, load_document, locate
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn
-from zarr.steps.consolidated import version
+from zarr.steps.consolidated import settle, version
 from zarr.steps.documents import name_store, wanted_names
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import GetMany, ListDir, Steps
 from zarr.storage.path import StorePath
 from zarr.types import ZarrFormat
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = LazyModule("difflib")
-
 
 V2_COPY = ".zmetadata"
 
@@ -47,10 +32,10 @@ def open_group_steps(
     ----------
     store_path : StorePath
     zarr_format : 2, 3 or None
-        None accepts either; format 3 wins where both are there.
+        None accepts both; format 3 is used if both are there.
     use_consolidated : bool, str or None
-        Whether the group's copy of its members' documents is used: None where there is one, True insists on it, False
-        ignores it; a string is the key of the copy in format 2.
+        Use consolidated metadata of the group. None: if there is any. True: it must be there. False: ignore it. A
+        string is the key of consolidated metadata in format 2.
 
     Returns
     -------
@@ -63,27 +48,30 @@ def open_group_steps(
     ContainsArrayError
         If there is an array here.
     ValueError
-        If a copy is insisted on and there is none, or the store says that it is none to keep copies in.
+        If consolidated metadata is required and there is none, or the store does not allow it.
     """
     path = store_path.path
     if use_consolidated is not False and not store_path.store.supports_consolidated_metadata:
         if use_consolidated:
-            raise ValueError(f"The store {label_of(store_path.store, str)} doesn't support consolidated metadata.")
+            store = errors.label_of(store_path.store, str)
+            raise ValueError(f"The store {store} doesn't support consolidated metadata.")
         use_consolidated = False
+    if use_consolidated is not False:
+        settle(store_path.store)
     copy_name = use_consolidated if isinstance(use_consolidated, str) else V2_COPY
     names = _names(zarr_format, copy_name, use_consolidated)
     keys = [f"{path}/{name}" if path else name for name in names]
-    found = dict(zip(names, (yield GetMany(keys)), strict=True))
     read_at = version(store_path.store, path)
+    found = dict(zip(names, (yield GetMany(keys)), strict=True))
     inline, group = found.get("zarr.json"), found.get(".zgroup")
     if inline is not None and group is not None:
         warn(
             f"Both zarr.json (Zarr format 3) and .zgroup (Zarr format 2) metadata objects exist at {store_path.label}. "
             "Zarr format 3 will be used.",
-            ZarrUserWarning,
+            errors.ZarrUserWarning,
         )
     if inline is None and group is None:
-        raise GroupNotFoundError(store_path.store, path)
+        raise errors.GroupNotFoundError(store_path.store, path)
     try:
         metadata = _parsed(found, copy_name, store_path, use_consolidated)
     except Exception as error:
@@ -104,7 +92,7 @@ def _names(zarr_format: ZarrFormat | None, copy_name: str, use_consolidated: boo
 def _parsed(
     found: dict[str, Buffer | None], copy_name: str, store_path: StorePath, use_consolidated: bool | str | None
 ) -> GroupMetadata:
-    """Return the metadata of a group of which these documents are there."""
+    """Return the metadata of a group from the documents that were found."""
     inline, group = found.get("zarr.json"), found.get(".zgroup")
     if inline is not None:
         return _from_inline(inline, store_path, use_consolidated)
@@ -119,7 +107,7 @@ def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | st
     load = load_without_copy if use_consolidated is False else load_with_copy
     document = load(raw.to_bytes(), _name(store_path, "zarr.json"))
     if document.get("node_type") == "array":
-        raise ContainsArrayError(store_path.store, store_path.path)
+        raise errors.ContainsArrayError(store_path.store, store_path.path)
     metadata = GroupMetadata.from_dict(document, path=store_path.path, name="zarr.json")
     if use_consolidated and metadata.consolidated_metadata is None:
         raise ValueError(
@@ -148,7 +136,7 @@ def _with_copy(
     if raw is None:
         if use_consolidated:
             raise ValueError(
-                f"Consolidated metadata was asked for (use_consolidated={use_consolidated!r}) but there is no {name!r}"
+                f"Consolidated metadata was requested (use_consolidated={use_consolidated!r}) but there is no {name!r}"
             )
         return metadata
     document = load_document(raw.to_bytes(), _name(store_path, name))
@@ -157,10 +145,6 @@ def _with_copy(
     except (ValueError, TypeError) as error:
         raise locate(error, document_place(name, store_path.path)) from error
     return dataclasses.replace(metadata, consolidated_metadata=consolidated)
-
-
-MAX_COMPARED: Final = 1000
-"""The most names among which similar ones are looked for; more would take too long for an error."""
 
 
 class NoSuchMemberError(KeyError):
@@ -172,72 +156,52 @@ class NoSuchMemberError(KeyError):
         return f"{super().__str__()}{self.like}"
 
 
-def member_error_steps(handle: GroupHandle, key: str) -> Steps[NoSuchMemberError]:
-    """Return the error to raise if a group has no such member."""
-    error = NoSuchMemberError(key)
-    error.like = yield from _like_steps(handle.store_path / key)
+class NoSuchSourceError(NoSuchMemberError, ValueError):
+    """There is no member to move."""
+
+
+def member_error_steps(
+    handle: GroupHandle, key: str, kind: type[NoSuchMemberError] = NoSuchMemberError
+) -> Steps[NoSuchMemberError]:
+    """Return the error for a missing member of a group."""
+    error = kind(key)
+    error.like = yield from _like_steps(handle.store_path / key, key)
     return error
 
 
-def missing_steps(place: StorePath, kind: type[NodeNotFoundError]) -> Steps[NodeNotFoundError]:
-    """Return the error to raise if a store has no node of a kind at a place."""
+def missing_steps(place: StorePath, kind: type[errors.NodeNotFoundError]) -> Steps[errors.NodeNotFoundError]:
+    """Return the error for a missing node of a kind in a store."""
     error = kind(place.store, place.path)
     try:
-        found = yield from read_node_steps(place)
-    except NodeNotFoundError:
-        told = yield from _like_steps(place)
-    except (MetadataValidationError, OSError):
-        told = ""
+        found = yield from read_node_steps(place, copy=False)
+    except errors.NodeNotFoundError:
+        hint = yield from _like_steps(place, place.path)
+    except (errors.MetadataValidationError, OSError):
+        hint = ""
     else:
         is_group = isinstance(found, GroupMetadata)
         other, opener = ("a group", "open_group") if is_group else ("an array", "open_array")
-        told = f". There is {other} of format {found.zarr_format}: use {opener}"
-    return kind(f"{error}{told}")
+        hint = f". There is {other} of format {found.zarr_format}: use {opener}"
+    return kind(f"{error}{hint}")
 
 
 def explained_steps(place: StorePath, error: Exception) -> Steps[Exception]:
-    """Return the same error, with more to say if it is about a missing node."""
-    if not isinstance(error, NodeNotFoundError):
+    """Return the same error, with more information if it is about a missing node."""
+    if not isinstance(error, errors.NodeNotFoundError):
         return error
     return (yield from missing_steps(place, type(error)))
 
 
-def _like_steps(place: StorePath) -> Steps[str]:
-    """Names beside a place that are like its own, as the end of a message; only where listing costs little."""
+def _like_steps(place: StorePath, path: str) -> Steps[str]:
+    """Find names beside a place that are similar to its own, as the end of a message; only where a listing is cheap.
+
+    The message names the place by a path, and so the similar ones.
+    """
     above, _, name = place.path.rpartition("/")
     if not name or bulk_kind(place.store) not in AT_HAND:
         return ""
     try:
-        return like_names(name, (yield ListDir(above)))
-    except OSError:  # the names only help; the error that is being made matters
+        found = yield ListDir(above)
+    except OSError:  # the names only help; an error here must not hide the first one
         return ""
-
-
-def like_names(name: str, names: Iterable[str]) -> str:
-    """Name those of some names that are like another, as the end of a message.
-
-    Parameters
-    ----------
-    name : str
-        The name that was not found.
-    names : iterable of str
-        The names that are there.
-
-    Returns
-    -------
-    str
-        Empty, if none is like it or there are too many to compare.
-
-    Examples
-    --------
-    >>> like_names("temprature", ["temperature", "wind"])
-    " (did you mean 'temperature'?)"
-    >>> like_names("x", ["temperature"])
-    ''
-    """
-    known = list(names)
-    if len(known) > MAX_COMPARED:
-        return ""
-    folded = [each for each in known if each.lower() == name.lower()]
-    close = [*folded, *difflib.get_close_matches(name, [each for each in known if each not in folded])][:3]
-    return f" (did you mean {' or '.join(map(repr, close))}?)" if close else ""
+    return errors.like_names(name, found, lambda each: path.strip("/")[: -len(name)] + each)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from zarr._lazy import LazyModule
+from zarr import errors
+from zarr._lazy import numcodecs
 from zarr.abc.store import takes_contents_first
 from zarr.arrays.create.codecs import is_auto
 from zarr.arrays.create.like import create_or_copy_steps, from_array_steps
@@ -20,46 +21,26 @@ from zarr.arrays.methods.properties import ArrayFace
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.dtype import parse_dtype
-from zarr.errors import (
-    ArrayNotFoundError,
-    ContainsArrayError,
-    ContainsGroupError,
-    GroupNotFoundError,
-    MetadataValidationError,
-    NodeNotFoundError,
-)
 from zarr.groups import opening
 from zarr.groups.batch import pending_steps
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
-from zarr.groups.members import fresh_steps, look_up, refuse_unreadable
+from zarr.groups.members import forget_member, fresh_steps, look_up, refuse_unreadable
+from zarr.metadata.copies import INLINE, find_copy, with_stored_copy
 from zarr.metadata.documents import plain
 from zarr.metadata.fields import as_attributes, named_attributes
-from zarr.metadata.group import GroupMetadata
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+from zarr.steps import nodes
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.documents import hold_node, node_lock
-from zarr.steps.nodes import (
-    delete_node_steps,
-    ensure_ancestors_steps,
-    or_found_steps,
-    read_node_steps,
-    replace_documents_steps,
-    write_node_steps,
-)
-from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Steps
+from zarr.steps.documents import V2_NAMES, hold_node, node_lock, node_of, wanted_names
+from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Rename, Steps
 from zarr.storage.path import StorePath
 from zarr.types import JSON, METADATA_NAMES, ZarrFormat, parse_shapelike
-
-if TYPE_CHECKING:
-    import numcodecs
-else:
-    numcodecs = LazyModule("numcodecs")
-
 
 T = TypeVar("T")
 
 
 def locking_of(handle: GroupHandle) -> str:
-    """Whom changes of a group's documents keep out, as its configuration says, or that of the library."""
+    """Return the lock scope for changes of a group's documents: from its configuration, or from the settings."""
     return parse_array_config(handle.config).locking
 
 
@@ -70,7 +51,7 @@ def new_group_steps(
     overwrite: bool = False,
     config: Mapping[str, Any] | None = None,
 ) -> Steps[GroupHandle]:
-    """Make a group.
+    """Create a group.
 
     Parameters
     ----------
@@ -78,9 +59,9 @@ def new_group_steps(
     zarr_format : 2 or 3
     attributes : mapping, optional
     overwrite : bool
-        Whether whatever is there goes first, with all below it.
+        If True, delete first the node that is at its place, with all below it.
     config : mapping, optional
-        The configuration of the arrays below, and who else must not make the group meanwhile.
+        The configuration of the arrays below, and the lock scope of the creation.
 
     Returns
     -------
@@ -89,13 +70,13 @@ def new_group_steps(
     Raises
     ------
     ContainsGroupError, ContainsArrayError
-        If there is a node already and ``overwrite`` is false.
+        If a node is there and ``overwrite`` is False.
     TypeError
         If the name of an attribute is no string.
     """
     metadata = GroupMetadata(attributes=named_attributes(attributes), zarr_format=zarr_format)
     locking = parse_array_config(config).locking
-    documents = yield from write_node_steps(store_path, metadata, overwrite=overwrite, locking=locking)
+    documents = yield from nodes.write_node_steps(store_path, metadata, overwrite=overwrite, locking=locking)
     changes = {store_path.path: documents}
     yield from record_changes_steps(store_path.store, changes, replaced=overwrite, locking=locking)
     return GroupHandle(metadata, store_path)
@@ -104,36 +85,37 @@ def new_group_steps(
 def save_group_steps(handle: GroupHandle, ensure_parents: bool = False) -> Steps[None]:
     """Write the documents of a group as they are in memory."""
     if ensure_parents:
-        yield from ensure_ancestors_steps(handle.store_path, handle.metadata.zarr_format)
+        yield from nodes.ensure_ancestors_steps(handle.store_path, handle.metadata.zarr_format)
     documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
-    yield Gather([replace_documents_steps(handle.path, documents, locking_of(handle))])
+    yield Gather([nodes.replace_documents_steps(handle.path, documents, locking_of(handle))])
     yield from record_changes_steps(handle.store, {handle.path: documents}, locking=locking_of(handle))
 
 
 def node_steps(handle: GroupHandle, key: str, hints: bool = True) -> Steps[NodeRecord]:
-    """Find one node below a group; with ``hints``, an error names members that are called much the same.
+    """Find one node below a group; with ``hints``, an error names members with similar names.
 
     Raises
     ------
     KeyError
         If there is none.
     """
-    store_path = handle.store_path / key
-    relative = store_path.path[len(handle.path) :].strip("/")
+    store_path = handle.place_of(key)
+    inside = (f"{store_path.path}/").startswith(f"{handle.path}/" if handle.path else "")
+    relative = store_path.path[len(handle.path) :].strip("/") if inside else store_path.path
     yield from fresh_steps(handle)
-    if handle.consolidated is not None:
+    if handle.consolidated is not None and inside:
         if not relative:
             return NodeRecord("", handle.store_path, handle.metadata, handle.origin, handle.config)
         metadata = look_up(handle.consolidated, relative)
         if metadata is None and relative in handle.consolidated.unreadable:
             raise handle.consolidated.unreadable[relative][1].with_traceback(None)
         if metadata is None:
-            like = opening.like_names(relative, handle.consolidated.flattened_metadata) if hints else ""
+            like = errors.like_names(relative, handle.consolidated.flattened_metadata) if hints else ""
             raise KeyError(f"'{key}' not found in consolidated metadata.{like}")
         return NodeRecord(relative, store_path, metadata, handle.origin, handle.config)
     try:
-        metadata = yield from read_node_steps(store_path, handle.metadata.zarr_format)
-    except NodeNotFoundError:
+        metadata = yield from nodes.read_node_steps(store_path, handle.metadata.zarr_format)
+    except errors.NodeNotFoundError:
         raise ((yield from opening.member_error_steps(handle, key)) if hints else KeyError(key)) from None
     return NodeRecord(relative, store_path, metadata, config=handle.config)
 
@@ -143,49 +125,49 @@ def find_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord | None]:
     try:
         return (yield from node_steps(handle, key, hints=False))
     except KeyError as error:
-        if isinstance(error, MetadataValidationError):
+        if isinstance(error, errors.MetadataValidationError):
             refuse_unreadable(handle.store_path / key, error)
         return None
 
 
 def contains_steps(handle: GroupHandle, key: str) -> Steps[bool]:
-    """Say whether there is a node."""
+    """Return True if there is a node."""
     return (yield from find_steps(handle, key)) is not None
 
 
 def array_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
-    """Find an array below a group, or say precisely what is there instead."""
+    """Find an array below a group; if another node is there, the error says so."""
     record = yield from find_steps(handle, path)
     if record is None:
-        raise (yield from opening.missing_steps(handle.store_path / path, ArrayNotFoundError))
+        raise (yield from opening.missing_steps(handle.store_path / path, errors.ArrayNotFoundError))
     if record.is_group:
-        raise ContainsGroupError(handle.store, record.store_path.path)
+        raise errors.ContainsGroupError(handle.store, record.store_path.path)
     return record
 
 
 def group_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
-    """Find a group below a group, or say precisely what is there instead."""
+    """Find a group below a group; if another node is there, the error says so."""
     record = yield from find_steps(handle, path)
     if record is None:
-        raise (yield from opening.missing_steps(handle.store_path / path, GroupNotFoundError))
+        raise (yield from opening.missing_steps(handle.store_path / path, errors.GroupNotFoundError))
     if not record.is_group:
-        raise ContainsArrayError(handle.store, record.store_path.path)
+        raise errors.ContainsArrayError(handle.store, record.store_path.path)
     return record
 
 
 def create_group_steps(
     handle: GroupHandle, name: str, overwrite: bool = False, attributes: Mapping[str, JSON] | None = None
 ) -> Steps[NodeRecord]:
-    """Make a group below a group."""
+    """Create a group below a group."""
     zarr_format = handle.metadata.zarr_format
-    place = handle.store_path / name
+    place = handle.place_of(name)
     steps = new_group_steps(place, zarr_format, attributes, overwrite, handle.config)
     made = yield from _replacing(handle, place, overwrite, steps)
     return NodeRecord(name, made.store_path, made.metadata, config=handle.config)
 
 
 def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False) -> Steps[NodeRecord]:
-    """Find a group or make it.
+    """Find a group; create it if there is none.
 
     Raises
     ------
@@ -194,7 +176,7 @@ def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False)
     """
     if overwrite:
         return (yield from create_group_steps(handle, name, overwrite=True))
-    return (yield from or_found_steps(handle, _require_group_steps, name))
+    return (yield from nodes.or_found_steps(handle, _require_group_steps, name))
 
 
 def _require_group_steps(handle: GroupHandle, name: str) -> Steps[NodeRecord]:
@@ -202,20 +184,20 @@ def _require_group_steps(handle: GroupHandle, name: str) -> Steps[NodeRecord]:
     if record is None:
         return (yield from create_group_steps(handle, name))
     if not record.is_group:
-        raise TypeError(f"Incompatible object (array) already exists at {record.store_path.label}")
+        raise errors.NodeInPlaceError(f"Incompatible object (array) already exists at {record.store_path.label}")
     return record
 
 
 def create_groups_steps(
     handle: GroupHandle, names: tuple[str, ...], overwrite: bool = False
 ) -> Steps[list[NodeRecord]]:
-    """Make several groups below a group."""
+    """Create several groups below a group."""
     records: list[NodeRecord] = yield Gather(create_group_steps(handle, name, overwrite) for name in names)
     return records
 
 
 def require_groups_steps(handle: GroupHandle, names: tuple[str, ...]) -> Steps[list[NodeRecord]]:
-    """Find several groups or make them."""
+    """Find several groups; create those that are missing."""
     records: list[NodeRecord] = yield Gather(require_group_steps(handle, name) for name in names)
     return records
 
@@ -228,7 +210,7 @@ def _configured(handle: GroupHandle, parameters: dict[str, Any]) -> dict[str, An
 
 
 def _replacing(handle: GroupHandle, place: StorePath, overwrite: Any, steps: Steps[T]) -> Steps[T]:
-    """Store what a batch holds of the nodes at a place first, where steps overwrite them."""
+    """Store what a batch holds of the nodes at a place, before steps overwrite them."""
     return _after_pending_steps(handle, place.path, steps) if overwrite and handle.batch is not None else steps
 
 
@@ -241,14 +223,14 @@ _MEMBER: Final = CREATE_ARRAY.keys() - {"zarr_format"}
 
 
 def create_member_steps(handle: GroupHandle, name: str, parameters: Mapping[str, Any]) -> Steps[ArrayHandle]:
-    """Make an array below a group by the parameters of ``Group.create_array``.
+    """Create an array below a group by the parameters of ``Group.create_array``.
 
     Raises
     ------
     TypeError
-        There is no such parameter.
+        If there is no such parameter.
     ValueError
-        Both ``compressor`` and ``compressors`` are given.
+        If both ``compressor`` and ``compressors`` are given.
     """
     if not parameters.keys() <= _MEMBER:
         refuse_unknown("create_array", parameters, _MEMBER)
@@ -258,15 +240,15 @@ def create_member_steps(handle: GroupHandle, name: str, parameters: Mapping[str,
 
 
 def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Steps[ArrayHandle]:
-    """Make an array below a group; the parameters are those of :func:`create_array_steps`."""
+    """Create an array below a group; the parameters are those of :func:`create_array_steps`."""
     zarr_format = handle.metadata.zarr_format
-    parameters.pop("storage_options", None)  # the store is the group's
+    parameters.pop("storage_options", None)  # the group determines the store
     if zarr_format == 2 and is_auto(parameters.get("compressors", "auto")):
-        # Arrays made by way of a group of format 2 have always got Blosc; other ways of making one choose by dtype.
+        # In format 2, arrays created by a group always use Blosc; other functions choose the compressor by dtype.
         parameters["compressors"] = numcodecs.Blosc()
     if handle.config is not None:
         parameters = _configured(handle, parameters)
-    place = handle.store_path / name
+    place = handle.place_of(name)
     steps = create_or_copy_steps(place, zarr_format=zarr_format, **parameters)
     return _replacing(handle, place, parameters["overwrite"], steps) if "overwrite" in parameters else steps
 
@@ -274,12 +256,12 @@ def member_array_steps(handle: GroupHandle, name: str, **parameters: Any) -> Ste
 def like_steps(
     handle: GroupHandle, name: str, fill: str = "empty", like: Any = None, **parameters: Any
 ) -> Steps[ArrayHandle]:
-    """Make an array by the parameters of ``zarr.create``, after the model of another one if there is one.
+    """Create an array by the parameters of ``zarr.create``, after the model of another one if there is one.
 
     Raises
     ------
     ValueError
-        If it shall be of another format than the group, which could not list it then.
+        If its format is not that of the group, which could not list it then.
     """
     zarr_format = handle.metadata.zarr_format
     asked = parameters.pop("zarr_format", None)
@@ -287,18 +269,18 @@ def like_steps(
         raise ValueError(
             f"Cannot create a zarr_format={asked} array in a zarr_format={zarr_format} group: {handle.store_path.label}"
         )
-    parameters.pop("storage_options", None)  # the store is the group's
+    parameters.pop("storage_options", None)  # the group determines the store
     given = {"zarr_format": zarr_format, **_configured(handle, parameters)}
     if like is not None:
         given = filled_like(fill, like, given)
-    place = handle.store_path / name
+    place = handle.place_of(name)
     steps = legacy_array_steps(place, translate=True, **given)
     return _replacing(handle, place, given.get("overwrite"), steps)
 
 
 def set_steps(handle: GroupHandle, key: str, value: Any, overwrite: bool = True) -> Steps[ArrayHandle]:
-    """Store data as an array below a group, in the place of what was there."""
-    place = handle.store_path / key
+    """Store data as an array below a group, in place of the node that was there."""
+    place = handle.place_of(key)
     if place.path == handle.path:
         raise ValueError(f"a group cannot be replaced by a member of its own: {key!r} names the group itself")
     given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": overwrite}
@@ -309,7 +291,7 @@ def set_steps(handle: GroupHandle, key: str, value: Any, overwrite: bool = True)
 def require_array_steps(
     handle: GroupHandle, name: str, shape: Any, dtype: Any = None, exact: bool = False, **parameters: Any
 ) -> Steps[ArrayHandle]:
-    """Find an array that fits, or make it.
+    """Find an array that fits; create it if there is none.
 
     Raises
     ------
@@ -317,7 +299,7 @@ def require_array_steps(
         If there is a group, or an array of another shape or dtype.
     """
     asked: dict[str, Any] = {"shape": shape, "dtype": dtype, "exact": exact, **parameters}
-    return or_found_steps(handle, _require_array_steps, name, **asked)
+    return nodes.or_found_steps(handle, _require_array_steps, name, **asked)
 
 
 def _require_array_steps(
@@ -329,7 +311,7 @@ def _require_array_steps(
         return (yield from member_array_steps(handle, name, shape=shape, dtype=wanted_type, **parameters))
     metadata = record.metadata
     if isinstance(metadata, GroupMetadata):
-        raise TypeError(f"Incompatible object (group) already exists at {record.store_path.label}")
+        raise errors.NodeInPlaceError(f"Incompatible object (group) already exists at {record.store_path.label}")
     wanted = parse_shapelike(shape)
     if metadata.shape != wanted:
         raise TypeError(f"Incompatible shape ({metadata.shape} vs {wanted})")
@@ -344,14 +326,14 @@ def _require_array_steps(
 
 def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
     """Remove a node with all below it; a node that is not there is no error."""
-    store_path = handle.store_path / key
+    store_path = handle.place_of(key)
     if store_path.path == handle.path:
         raise ValueError(f"a group cannot delete itself: {key!r} names the group at {handle.store_path.label}")
     locking = locking_of(handle)
     yield from pending_steps(handle, store_path.path)
-    yield from delete_node_steps(store_path.path, locking)
-    yield from record_changes_steps(handle.store, {store_path.path: {}}, locking=locking)
-    yield from fresh_steps(handle)
+    yield from nodes.delete_node_steps(store_path.path, locking)
+    noted = yield from record_changes_steps(handle.store, {store_path.path: {}}, locking=locking)
+    forget_member(handle, store_path.path, noted)
 
 
 def update_attributes_steps(
@@ -359,7 +341,7 @@ def update_attributes_steps(
 ) -> Steps[None]:
     """Add, replace and remove attributes.
 
-    The documents are read again under a lock, so that two who change different attributes both keep theirs.
+    The documents are read again under a lock, so that two writers that change different attributes both keep theirs.
 
     Parameters
     ----------
@@ -368,7 +350,7 @@ def update_attributes_steps(
     removed : iterable of str
         Names to remove.
     replace : bool
-        Whether ``changes`` are all that is left.
+        If True, all attributes that are not in ``changes`` are removed.
 
     Raises
     ------
@@ -381,7 +363,7 @@ def update_attributes_steps(
     given = named_attributes(given) if handle.metadata.zarr_format == 3 else given
     metadata = (yield Gather([_change_attributes_steps(handle, given, tuple(removed), replace)]))[0]
     if metadata is None:
-        return  # a finalizer, amid a change of this very group: what it asks for is done after that
+        return  # a finalizer, during a change of this same group: its request is carried out after that
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     yield from record_changes_steps(handle.store, {handle.path: documents}, locking=locking_of(handle))
     yield from fresh_steps(handle)
@@ -396,34 +378,48 @@ def _change_attributes_steps(
     names = list(plain.to_buffer_dict(default_buffer_prototype()))
     yield hold_node(handle.path, locking_of(handle))
     stored: NodeMetadata
+    wanted = wanted_names(handle.metadata.zarr_format, V2_NAMES)
+    found = yield from nodes.read_documents_steps(handle.store_path, wanted)
     try:
-        stored = yield from read_node_steps(handle.store_path, handle.metadata.zarr_format)
-    except NodeNotFoundError:
-        if not handle.by_hand:  # it was removed meanwhile, and is not made again with nothing in it
-            raise GroupNotFoundError(handle.store, handle.path) from None
+        stored = node_of(found, handle.store_path, copy=False)
+    except errors.NodeNotFoundError:
+        if not handle.by_hand:  # it was removed meanwhile, and is not created again
+            raise errors.GroupNotFoundError(handle.store, handle.path) from None
         stored = plain
     if not isinstance(stored, GroupMetadata):
-        raise ContainsArrayError(handle.store, handle.path)
+        raise errors.ContainsArrayError(handle.store, handle.path)
     merged = dict(changes) if replace else {**stored.attributes, **changes}
     for name in removed:
         merged.pop(name, None)
     stored = dataclasses.replace(stored, attributes=merged)
-    for name, value in stored.to_buffer_dict(default_buffer_prototype()).items():
+    documents = stored.to_buffer_dict(default_buffer_prototype())
+    if stored.consolidated_metadata is None and b'"consolidated_metadata"' in found.get(INLINE, b""):
+        documents[INLINE] = _with_stored_copy(stored, found[INLINE], f"{prefix}{INLINE}")
+    for name, value in documents.items():
         if name in names:
             yield Put(f"{prefix}{name}", value)
     return stored
 
 
+def _with_stored_copy(metadata: GroupMetadata, raw: bytes, key: str) -> Buffer:
+    """Return the document of a group with the consolidated metadata of its stored document, whose text is kept."""
+    copy = find_copy(raw, INLINE, key)
+    if copy is None:  # an attribute has that name
+        return metadata.to_buffer_dict(default_buffer_prototype())[INLINE]
+    empty = dataclasses.replace(metadata, consolidated_metadata=ConsolidatedMetadata({}))
+    text = empty.to_buffer_dict(default_buffer_prototype())[INLINE].to_bytes()
+    return default_buffer_prototype().buffer.from_bytes(with_stored_copy(text, copy))
+
+
 PUBLISHING = METADATA_NAMES - {".zattrs", ".zmetadata"}
-"""The documents that make a node of a path; the others only add to it."""
+"""The documents that make a path a node; the others only add to it."""
 
 
 def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     """Move a node below a group.
 
-    Everything is copied first, the documents of the node last, and only then is the source removed: whoever reads at
-    the same time finds the node at the one place or at the other. (Stores that do not take contents first get all
-    documents before what they tell of.)
+    The documents of the node are copied last, and the source is removed after that: a reader at the same time finds the
+    node at one place or at the other. (Stores that do not take contents first get all documents before the chunks.)
 
     Parameters
     ----------
@@ -433,8 +429,8 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
 
     Raises
     ------
-    KeyError
-        If there is no source.
+    NoSuchSourceError
+        If there is no source; it is a KeyError and a ValueError.
     ValueError
         If the destination lies within the source, or is the group itself.
     ContainsArrayError, ContainsGroupError
@@ -446,38 +442,40 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
         raise ValueError(f"cannot move {source!r} to {dest!r}: the one lies within the other, or is the group itself")
     moved = yield from find_steps(handle, source)
     if moved is None:
-        raise KeyError(source)
+        raise (yield from opening.member_error_steps(handle, source, opening.NoSuchSourceError))
     yield from pending_steps(handle, old, new)
     locking = locking_of(handle)
-    targets = (yield Gather([_move_locked_steps(handle, old, new, locking)]))[0]
-    documents = yield from _documents_steps(target for _, target in targets)
+    yield Gather([_move_locked_steps(handle, old, new, locking)])
+    keys = (yield List(new)) if moved.is_group else [f"{new}/{name}" for name in METADATA_NAMES]
+    documents = yield from _documents_steps(keys)
     yield from record_changes_steps(handle.store, {old: {}}, locking=locking)
     yield from record_changes_steps(handle.store, documents, locking=locking)
 
 
-def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) -> Steps[list[tuple[str, str]]]:
-    """Move while nobody changes the node, and nobody else makes one at the destination: pairs of keys, old and new."""
+def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) -> Steps[None]:
+    """Move a node under locks of the node and of the destination: by one renaming, or by copies."""
     yield Hold((node_lock(old), node_lock(new)), "node", LockScope.of(locking, old), below=(old, new))
     yield from _refuse_taken_steps(handle, new)
-    yield from ensure_ancestors_steps(new, handle.metadata.zarr_format)
+    yield from nodes.ensure_ancestors_steps(new, handle.metadata.zarr_format)
+    if takes_contents_first(handle.store) and (yield Rename(old, new)):
+        return
     keys = yield List(old)
-    targets = [(key, new + key[len(old) :]) for key in keys]
     if takes_contents_first(handle.store):
         late = {f"{old}/{name}" for name in PUBLISHING}
     else:
         late = {key for key in keys if key.rpartition("/")[2] not in METADATA_NAMES}
-    yield Gather(_copy_steps(key, target) for key, target in targets if key not in late)
-    yield Gather(_copy_steps(key, target) for key, target in targets if key in late)
-    yield from delete_node_steps(old, locking)
-    return targets
+    for part in ([key for key in keys if key not in late], [key for key in keys if key in late]):
+        yield Gather(_copy_steps(key, new + key[len(old) :]) for key in part)
+    yield from nodes.delete_node_steps(old, locking)
 
 
 def _refuse_taken_steps(handle: GroupHandle, path: str) -> Steps[None]:
     try:
-        there = yield from read_node_steps(StorePath(handle.store, path), handle.metadata.zarr_format)
-    except NodeNotFoundError:
+        there = yield from nodes.read_node_steps(StorePath(handle.store, path), handle.metadata.zarr_format, copy=False)
+    except errors.NodeNotFoundError:
         return
-    raise (ContainsGroupError if isinstance(there, GroupMetadata) else ContainsArrayError)(handle.store, path)
+    kind = errors.ContainsGroupError if isinstance(there, GroupMetadata) else errors.ContainsArrayError
+    raise kind(handle.store, path)
 
 
 def _copy_steps(source: str, dest: str) -> Steps[None]:

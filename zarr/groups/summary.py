@@ -1,13 +1,13 @@
-"""Trees, counts and other things to look at."""
+"""Trees, counts and summaries for the display of groups."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from zarr._lazy import LazyModule
+from zarr._lazy import html
 from zarr.abc.stores.abilities import AT_HAND, bulk_kind
 from zarr.arrays.show.html import attributes_table, page, table
 from zarr.groups.handle import GroupHandle, NodeRecord
@@ -15,11 +15,6 @@ from zarr.groups.members import fresh_steps, members_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.requests import Steps
 from zarr.types import ZarrFormat, printable
-
-if TYPE_CHECKING:
-    import html
-else:
-    html = LazyModule("html")
 
 
 def tree_steps(
@@ -31,7 +26,7 @@ def tree_steps(
 ) -> Steps[TreeRepr]:
     """Draw the hierarchy below a group."""
     del expand
-    records = yield from members_steps(handle, level)
+    records = yield from members_steps(handle, level, most=max_nodes + 1)
     truncated = ""
     if len(records) > max_nodes:
         truncated = f"Truncated at max_nodes={max_nodes}, some nodes and their children may be missing\n"
@@ -48,7 +43,7 @@ def _detail(record: NodeRecord) -> str:
 
 
 def info_of(handle: GroupHandle, **counts: Any) -> GroupInfo:
-    """Summarize a group without asking the store."""
+    """Summarize a group without reading the store."""
     if not counts and handle.consolidated is not None and not handle.consolidated.unreadable:
         members = handle.consolidated.flattened_metadata
         groups = sum(isinstance(metadata, GroupMetadata) for metadata in members.values())
@@ -67,16 +62,16 @@ def _counts(members: int, groups: int) -> dict[str, int]:
 
 
 def info_complete_steps(handle: GroupHandle) -> Steps[GroupInfo]:
-    """Summarize a group with all nodes below it counted."""
+    """Summarize a group, with a count of all nodes below it."""
     yield from fresh_steps(handle)
     records = yield from members_steps(handle, None)
     return info_of(handle, **_counts(len(records), sum(record.is_group for record in records)))
 
 
 def tree_at_hand_steps(handle: GroupHandle) -> Steps[TreeRepr | None]:
-    """Return the tree that a notebook shows, where drawing it is cheap; else None.
+    """Return the tree for a notebook if it is cheap to draw; else None.
 
-    All of it where there is a copy of the documents or the store is in memory; the members alone in a folder.
+    The whole tree with consolidated metadata or a store in memory; the direct members only for a folder.
     """
     kind = bulk_kind(handle.store)
     if handle.consolidated is None and kind not in AT_HAND:
@@ -89,7 +84,7 @@ def tree_at_hand_steps(handle: GroupHandle) -> Steps[TreeRepr | None]:
 
 
 def group_page(handle: GroupHandle, tree: TreeRepr | None) -> str:
-    """Return what a notebook shows of a group."""
+    """Return the page that a notebook shows of a group."""
     shown = "<div>tree() shows the members</div>" if tree is None else tree._repr_html_()
     return page(table(info_of(handle)._rows()) + attributes_table(handle.metadata.attributes), shown)
 
@@ -152,9 +147,9 @@ class TreeRepr:
     html : str
         The same drawing with the names in bold.
     truncated : str
-        A line to be put before the drawing where nodes were left out.
+        A line before the drawing, if nodes were left out.
     bold : str, optional
-        The same drawing with the names in bold for a terminal; shown where the output is one.
+        The same drawing with the names in bold for a terminal; used if the output is a terminal.
 
     Examples
     --------
@@ -181,19 +176,50 @@ class TreeRepr:
         return {"text/plain": self._truncated + self._text, "text/html": self._repr_html_()}
 
 
+def tree_of_h5py(group: Any, level: int | None = None) -> TreeRepr:
+    """Draw the hierarchy below a group of h5py.
+
+    Parameters
+    ----------
+    group : h5py.Group
+        The group at the top of the tree.
+    level : int, optional
+        How deep to go; 0 draws the members alone. Default: all levels.
+
+    Examples
+    --------
+    >>> import h5py
+    >>> with h5py.File("x.h5", "w", driver="core", backing_store=False) as file:
+    ...     data = file.create_dataset("a/x", (3,), "int32")
+    ...     tree_of_h5py(file)
+    /
+    └── a
+        └── x (3,) int32
+    <BLANKLINE>
+    """
+    nodes: list[tuple[str, str]] = []
+
+    def note(path: str, node: Any) -> None:
+        if level is None or path.count("/") <= level:
+            nodes.append((path, f"{node.shape} {node.dtype}" if hasattr(node, "dtype") else ""))
+
+    group.visititems(note)
+    return draw_tree(group.name, nodes)
+
+
 def draw_tree(root: str, nodes: Iterable[tuple[str, str]], *, truncated: str = "", plain: bool = True) -> TreeRepr:
     """Draw nodes as a tree.
 
     Parameters
     ----------
     root : str
-        The name of the group that is drawn.
+        The name of the group at the top.
     nodes : iterable of (path, detail)
         Paths are relative to the root; the detail is written after the name (shape and dtype of an array).
     truncated : str
         See :class:`TreeRepr`.
     plain : bool
-        Whether names are never bold, not even on a terminal.
+        If True, names are never bold, not even on a terminal.
 
     Returns
     -------
@@ -234,6 +260,6 @@ def _bold(name: str) -> str:
 def _branch(
     children: dict[str, list[tuple[str, str, str]]], parent: str, indent: str
 ) -> list[tuple[str, str, str, bool, str]]:
-    """Return the children of one node, last first, ready for a stack."""
+    """Return the children of one node, last first, for a stack."""
     rows = sorted(children.get(parent, ()))
     return [(*row, index == len(rows) - 1, indent) for index, row in enumerate(rows)][::-1]

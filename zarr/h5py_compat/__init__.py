@@ -1,10 +1,9 @@
-"""Zarr hierarchies by h5py's names and habits: change the import, keep the program.
+"""Zarr hierarchies with the interface of h5py: change the import, keep the program.
 
-``import zarr.h5py_compat as h5py``, then ``h5py.File("data.zarr", "w")``. A file is a folder, a .zip or any zarr
-store; every other zarr program reads it. What this room must remember beyond zarr's metadata stands in one attribute,
-``h5py_compat``, of each node. Features of HDF5 that a zarr hierarchy has no place for raise ``UnsupportedFeature``
-and say what to use instead: hard links, object and region references, virtual datasets, external data, drivers, user
-blocks, SWMR, locks.
+``import zarr.h5py_compat as h5py``, then ``h5py.File("data.zarr", "w")``. A file is a folder, a .zip or any zarr store;
+every other zarr program reads it. Information beyond zarr's metadata is kept in one attribute, ``h5py_compat``, of each
+node. Features of HDF5 without a place in a zarr hierarchy raise ``UnsupportedFeature`` with an alternative: hard links,
+object and region references, virtual datasets, external data, drivers, user blocks, SWMR, locks.
 
 May import: the public API of ``zarr`` only (ci/check_layers.py lists it); nothing else imports it.
 Read first: ``group.py`` and ``dataset.py``; then ``dtypes.py`` for the form of h5py's types in zarr arrays, and

@@ -92,8 +92,13 @@ def _answer(array: Array, dtype: Dtype) -> Any:
 class AttributeManager(MutableMapping[str, Any]):
     """The attributes of a group, a dataset or a file, as a dict of NumPy values.
 
-    Example
-    -------
+    Parameters
+    ----------
+    parent : Group, Dataset or Datatype
+        The object that has the attributes.
+
+    Examples
+    --------
     >>> import zarr.h5py_compat as h5py
     >>> from zarr.storage import MemoryStore
     >>> with h5py.File(MemoryStore(), "w") as f:
@@ -144,10 +149,27 @@ class AttributeManager(MutableMapping[str, Any]):
         return key != RESERVED and key in self._node().attrs
 
     def create(self, name: Any, data: Any, shape: Any = None, dtype: Any = None) -> None:
-        """Set an attribute, replacing one of that name; ``shape`` and ``dtype`` override those of the data."""
+        """Set an attribute, replacing one of that name; ``shape`` and ``dtype`` override those of the data.
+
+        Parameters
+        ----------
+        name : str or bytes
+            The name of the attribute.
+        data : array-like or Empty
+            Its value.
+        shape : tuple of int, optional
+            The shape; by default that of the value.
+        dtype : dtype, optional
+            The data type; by default that of the value.
+
+        Raises
+        ------
+        ValueError
+            If the name is one that this room keeps for itself.
+        """
         key = as_text(name, "Creating an attribute")
         if key == RESERVED:
-            raise ValueError(f"the attribute {RESERVED!r} is reserved: it holds what h5py knows and zarr does not")
+            raise ValueError(f"the attribute {RESERVED!r} is reserved for information of h5py")
         self._require_writable()
         if isinstance(data, Empty):
             self._node().attrs[key] = to_json(data, data.dtype)
@@ -157,7 +179,22 @@ class AttributeManager(MutableMapping[str, Any]):
         self._node().attrs[key] = to_json(_shaped(array, parsed, shape), parsed)
 
     def modify(self, name: Any, value: Any) -> None:
-        """Change the value of an attribute and keep its type and shape; create a missing one."""
+        """Change the value of an attribute and keep its type and shape; create a missing one.
+
+        Parameters
+        ----------
+        name : str or bytes
+            The name of the attribute.
+        value : array-like
+            The new value.
+
+        Raises
+        ------
+        TypeError
+            If the value has another shape.
+        OSError
+            If the attribute is empty.
+        """
         if name not in self:
             self.create(name, value)
             return
@@ -171,7 +208,20 @@ class AttributeManager(MutableMapping[str, Any]):
         self.create(name, array, dtype=dtype)
 
     def get_id(self, name: Any) -> Any:
-        """Raise ``UnsupportedFeature``: attributes are entries of a JSON document, without an identity of their own."""
+        """Raise ``UnsupportedFeature``: attributes are entries of a JSON document, without an identity of their own.
+
+        Parameters
+        ----------
+        name : str or bytes
+            The name of an attribute.
+
+        Raises
+        ------
+        UnsupportedFeature
+            Always.
+        KeyError
+            If there is no such attribute.
+        """
         self[name]
         raise UnsupportedFeature("an attribute of a zarr node has no identifier: read it with attrs[name]")
 
@@ -198,7 +248,7 @@ def _shaped(array: Array, dtype: Dtype, shape: Any) -> Array:
 
 
 CLASSES: dict[str, Any] = {}
-"""``group``, ``dataset``, ``datatype``, ``file`` → the class that stands for it; each class enters itself."""
+"""Classes by ``group``, ``dataset``, ``datatype``, ``file``; each class adds itself."""
 
 
 class ObjectID:
@@ -216,7 +266,7 @@ class ObjectID:
 
     @property
     def valid(self) -> bool:
-        """Say whether the object can still be used."""
+        """Return True if the object can still be used."""
         return self._open and self.storage.opened
 
     def close(self) -> None:
@@ -272,7 +322,14 @@ class DatasetID(ObjectID):
 
 
 class HLObject:
-    """A named object of a file."""
+    """A named object of a file.
+
+    Examples
+    --------
+    >>> import zarr.h5py_compat as h5py
+    >>> issubclass(h5py.Dataset, h5py.HLObject)
+    True
+    """
 
     _id: ObjectID
 
@@ -295,7 +352,7 @@ class HLObject:
 
     @property
     def parent(self) -> Any:
-        """The group that holds the object; the root holds itself."""
+        """The group that holds the object; the root holds itself; ValueError for an object without a name."""
         if self.name is None:
             raise ValueError("Parent of an anonymous object is undefined")
         return CLASSES["group"](GroupID(self._id.storage, parent_of(self._id.path)))
@@ -324,7 +381,22 @@ class HLObject:
 
 
 class Datatype(HLObject):
-    """A named type, made by ``group[name] = numpy.dtype(…)``."""
+    """A named type, made by ``group[name] = numpy.dtype(…)``.
+
+    Parameters
+    ----------
+    bind : TypeID
+        The identity of a named type, as ``datatype.id``.
+
+    Examples
+    --------
+    >>> import zarr.h5py_compat as h5py
+    >>> from zarr.storage import MemoryStore
+    >>> with h5py.File(MemoryStore(), "w") as f:
+    ...     f["number"] = np.dtype("i4")
+    ...     f["number"].dtype
+    dtype('int32')
+    """
 
     def __init__(self, bind: TypeID) -> None:
         if not isinstance(bind, TypeID):

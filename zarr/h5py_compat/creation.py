@@ -58,7 +58,7 @@ class Filters:
 
     @property
     def any(self) -> bool:
-        """Say whether there is a filter at all."""
+        """Return True if there is a filter at all."""
         return self != Filters()
 
     @property
@@ -105,7 +105,7 @@ class Filters:
 def parse_filters(
     dtype: Dtype, compression: Any, compression_opts: Any, shuffle: Any, fletcher32: Any, scaleoffset: Any
 ) -> Filters:
-    """Return the filters that h5py's keywords ask for.
+    """Return the filters for h5py's keywords.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def _parse_scaleoffset(dtype: Dtype, scaleoffset: Any) -> int | None:
 CHUNK_BYTES = 1 << 20
 Shape = tuple[int, ...]
 HINTS = ("rdcc_nslots", "rdcc_nbytes", "rdcc_w0")
-"""Sizes of HDF5's chunk cache: they change no result, and nothing here."""
+"""Sizes of HDF5's chunk cache: they change no result and have no effect here."""
 ABSENT = {
     "external": "data in other files than the hierarchy's own: use an ExternalLink or a zarr store",
     "efile_prefix": "data in other files than the hierarchy's own",
@@ -186,7 +186,7 @@ ABSENT = {
 
 @dataclass
 class Plan:
-    """The validated parameters of a dataset, before anything is stored."""
+    """The validated parameters of a dataset that is not stored yet."""
 
     dtype: Dtype
     shape: Shape | None
@@ -220,9 +220,10 @@ def plan_dataset(
     track_order: bool | None = None,
     **others: Any,
 ) -> Plan:
-    """Return the plan of a dataset; raise what h5py raises for keywords that contradict each other.
+    """Return the plan of a dataset; raise h5py's errors for keywords that contradict each other.
 
-    ``track_times=True`` is refused (zarr keeps no times), ``fill_time="ifset"`` and ``"alloc"`` mean what zarr does.
+    ``track_times=True`` is refused (zarr keeps no times); ``fill_time="ifset"`` and ``"alloc"`` are zarr's own
+    behaviour.
     """
     refuse_others("make_new_dset", others, HINTS, dict.fromkeys(ABSENT, (None,)), ABSENT)
     _check_times(fill_time, track_times)

@@ -26,7 +26,25 @@ def make_scale(dataset: Any, name: Any = "") -> None:
 
 
 class DimensionProxy:
-    """One axis of a dataset."""
+    """One axis of a dataset.
+
+    Parameters
+    ----------
+    bind : DatasetID
+        The identity of a dataset, as ``dataset.id``.
+    dimension : int
+        The number of the axis.
+
+    Examples
+    --------
+    >>> import zarr.h5py_compat as h5py
+    >>> from zarr.storage import MemoryStore
+    >>> with h5py.File(MemoryStore(), "w") as f:
+    ...     data = f.create_dataset("x", data=[[1, 2], [3, 4]])
+    ...     data.dims[1].label = "time"
+    ...     data.dims[1].label
+    'time'
+    """
 
     def __init__(self, bind: DatasetID, dimension: int) -> None:
         self._id = bind
@@ -40,7 +58,7 @@ class DimensionProxy:
 
     @property
     def label(self) -> str:
-        """The name of the axis; empty where it has none. Assigning one stores it."""
+        """The name of the axis; empty if it has none. Assigning one stores it."""
         names = getattr(self._id.storage.node(self._id.path).metadata, "dimension_names", None)
         return (names[self._dimension] or "") if names else ""
 
@@ -69,7 +87,13 @@ class DimensionProxy:
         self._id.storage.note(self._id.path, scales={key: held for key, held in scales.items() if held} or None)
 
     def attach_scale(self, dset: Any) -> None:
-        """Attach a scale; make a plain dataset one first."""
+        """Attach a scale; make a plain dataset one first.
+
+        Parameters
+        ----------
+        dset : Dataset
+            The scale: the values along this axis.
+        """
         self._id.storage.require_writable(OSError, "attach a scale")
         if not dset.is_scale:
             make_scale(dset)
@@ -78,20 +102,41 @@ class DimensionProxy:
             self._keep([*paths, dset.id.path])
 
     def detach_scale(self, dset: Any) -> None:
-        """Detach a scale."""
+        """Detach a scale.
+
+        Parameters
+        ----------
+        dset : Dataset
+            A scale that is attached.
+        """
         self._id.storage.require_writable(OSError, "detach a scale")
         self._keep([path for path in self._paths() if path != dset.id.path])
 
     def values(self) -> list[Any]:
-        """Return the scales, in the order in which they were attached."""
+        """Return the scales, in the order in which they were attached.
+
+        Returns
+        -------
+        list of Dataset
+        """
         return [CLASSES["dataset"](DatasetID(self._id.storage, path)) for path in self._paths()]
 
     def items(self) -> list[tuple[str, Any]]:
-        """Return names and scales."""
+        """Return names and scales.
+
+        Returns
+        -------
+        list of (str, Dataset)
+        """
         return [(str(scale.attrs.get("NAME", "")), scale) for scale in self.values()]
 
     def keys(self) -> list[str]:
-        """Return the names of the scales."""
+        """Return the names of the scales.
+
+        Returns
+        -------
+        list of str
+        """
         return [name for name, _ in self.items()]
 
     def __len__(self) -> int:
@@ -118,7 +163,23 @@ class DimensionProxy:
 
 
 class DimensionManager:
-    """The axes of a dataset."""
+    """The axes of a dataset.
+
+    Parameters
+    ----------
+    parent : Dataset
+        The dataset that has the axes.
+
+    Examples
+    --------
+    >>> import zarr.h5py_compat as h5py
+    >>> from zarr.storage import MemoryStore
+    >>> with h5py.File(MemoryStore(), "w") as f:
+    ...     data = f.create_dataset("x", data=[[1, 2], [3, 4]])
+    ...     data.dims[1].label = "time"
+    ...     [axis.label for axis in data.dims]
+    ['', 'time']
+    """
 
     def __init__(self, parent: Any) -> None:
         self._parent = parent
@@ -141,7 +202,7 @@ class DimensionManager:
 
 
 class _Readable:
-    """The elements as a numpy array, by reading them."""
+    """Reading the elements as a NumPy array."""
 
     def __getitem__(self, args: Any) -> Any:
         raise NotImplementedError
@@ -153,8 +214,8 @@ class _Readable:
         return array if dtype is None else array.astype(dtype)
 
 
-def _told_by(part: str, name: str, doc: str) -> Any:
-    """Return a property that answers with an attribute of a part of the object."""
+def _attribute_of(part: str, name: str, doc: str) -> Any:
+    """Return a property with an attribute of a part of the object."""
 
     def answer(self: Any) -> Any:
         return getattr(getattr(self, part), name)
@@ -174,9 +235,9 @@ class _View(_Readable):
         """The type of the values that the view reads."""
         return self._dtype
 
-    shape = _told_by("_dataset", "shape", "The shape of the dataset.")
-    ndim = _told_by("_dataset", "ndim", "The number of axes.")
-    size = _told_by("_dataset", "size", "The number of elements.")
+    shape = _attribute_of("_dataset", "shape", "The shape of the dataset.")
+    ndim = _attribute_of("_dataset", "ndim", "The number of axes.")
+    size = _attribute_of("_dataset", "size", "The number of elements.")
 
     def __len__(self) -> int:
         return len(self._dataset)
@@ -189,7 +250,7 @@ class _View(_Readable):
 
 
 class AstypeView(_View):
-    """The view ``dataset.astype(dtype)``, which casts what it reads."""
+    """The view ``dataset.astype(dtype)``, which casts the elements."""
 
     def __init__(self, dataset: Any, dtype: Any) -> None:
         super().__init__(dataset, np.dtype(dtype))
@@ -254,8 +315,13 @@ class FieldsView(_View):
 class Dataset(HLObject, _Readable):
     """An N-dimensional array of a file.
 
-    Example
-    -------
+    Parameters
+    ----------
+    bind : DatasetID
+        The identity of a dataset, as ``dataset.id``.
+
+    Examples
+    --------
     >>> import zarr.h5py_compat as h5py
     >>> from zarr.storage import MemoryStore
     >>> with h5py.File(MemoryStore(), "w") as f:
@@ -292,7 +358,7 @@ class Dataset(HLObject, _Readable):
 
     @property
     def shape(self) -> Any:
-        """The shape; None for an empty dataset. It can be assigned, as ``resize`` does it."""
+        """The shape; None for an empty dataset. Assigning to it calls ``resize``."""
         full: tuple[int, ...] = tuple(self._array.shape)
         return None if self._empty else full[: len(full) - len(self.dtype.shape)]
 
@@ -317,7 +383,7 @@ class Dataset(HLObject, _Readable):
 
     @property
     def maxshape(self) -> Any:
-        """The length to which each axis may grow; None where there is no limit."""
+        """The length to which each axis may grow; None if there is no limit."""
         limits = self._array.attrs.get(RESERVED, {}).get("maxshape")
         return self.shape if limits is None else tuple(limits)
 
@@ -329,13 +395,13 @@ class Dataset(HLObject, _Readable):
         full: tuple[int, ...] = tuple(self._array.chunks)
         return full[: len(full) - len(self.dtype.shape)]
 
-    compression = _told_by("_filters_of", "compression", "The compression, by h5py's name.")
-    compression_opts = _told_by("_filters_of", "compression_opts", "The level or option of the compression.")
-    shuffle = _told_by("_filters_of", "shuffle", "True if bytes are shuffled before compression.")
-    fletcher32 = _told_by("_filters_of", "fletcher32", "True if chunks bear a checksum.")
-    scaleoffset = _told_by("_filters_of", "scaleoffset", "The digits or bits that scaleoffset keeps, or None.")
-    filter_ids = _told_by("_filters_of", "ids", "HDF5's numbers of the filters.")
-    filter_names = _told_by("_filters_of", "names", "The names of the filters.")
+    compression = _attribute_of("_filters_of", "compression", "The compression, by h5py's name.")
+    compression_opts = _attribute_of("_filters_of", "compression_opts", "The level or option of the compression.")
+    shuffle = _attribute_of("_filters_of", "shuffle", "True if bytes are shuffled before compression.")
+    fletcher32 = _attribute_of("_filters_of", "fletcher32", "True if chunks bear a checksum.")
+    scaleoffset = _attribute_of("_filters_of", "scaleoffset", "The digits or bits that scaleoffset keeps, or None.")
+    filter_ids = _attribute_of("_filters_of", "ids", "HDF5's numbers of the filters.")
+    filter_names = _attribute_of("_filters_of", "names", "The names of the filters.")
 
     @property
     def fillvalue(self) -> Any:
@@ -344,13 +410,13 @@ class Dataset(HLObject, _Readable):
         return self.dtype.type() if isinstance(value, str) else value
 
     external = None
-    """None: data lies in the hierarchy."""
+    """None: data is in the hierarchy."""
     is_virtual = False
     """False: there are no virtual datasets."""
 
     @property
     def is_scale(self) -> bool:
-        """Say whether ``make_scale`` made the dataset a dimension scale."""
+        """Return True if ``make_scale`` made the dataset a dimension scale."""
         return "CLASS" in self.attrs and self.attrs["CLASS"] in ("DIMENSION_SCALE", b"DIMENSION_SCALE")
 
     @property
@@ -359,7 +425,13 @@ class Dataset(HLObject, _Readable):
         return DimensionManager(self)
 
     def make_scale(self, name: Any = "") -> None:
-        """Make the dataset a dimension scale of that name."""
+        """Make the dataset a dimension scale of that name.
+
+        Parameters
+        ----------
+        name : str, default ""
+            The name of the scale.
+        """
         make_scale(self, name)
 
     @property
@@ -368,19 +440,64 @@ class Dataset(HLObject, _Readable):
         raise UnsupportedFeature("region references have no place in a zarr hierarchy: keep path and selection")
 
     def astype(self, dtype: Any) -> AstypeView:
-        """Return a view that casts what it reads."""
+        """Return a view that casts the elements.
+
+        Parameters
+        ----------
+        dtype : dtype
+            What values are cast to.
+
+        Returns
+        -------
+        AstypeView
+            It is indexed as the dataset is.
+        """
         return AstypeView(self, dtype)
 
     def asstr(self, encoding: str | None = None, errors: str = "strict") -> AsStrView:
-        """Return a view that reads ``str`` instead of bytes."""
+        """Return a view that reads ``str`` instead of bytes.
+
+        Parameters
+        ----------
+        encoding : str, optional
+            How bytes become characters; by default as the data type says.
+        errors : str, default "strict"
+            What is done with bytes that are no characters, as for ``bytes.decode``.
+
+        Returns
+        -------
+        AsStrView
+            It is indexed as the dataset is.
+        """
         return AsStrView(self, encoding, errors)
 
     def fields(self, names: Any) -> FieldsView:
-        """Return a view of one field (a name) or several (a list of names)."""
+        """Return a view of one field (a name) or several (a list of names).
+
+        Parameters
+        ----------
+        names : str or list of str
+            The names of fields.
+
+        Returns
+        -------
+        FieldsView
+            It is indexed as the dataset is.
+        """
         return FieldsView(self, names)
 
     def len(self) -> int:
-        """Return the size of the first axis."""
+        """Return the size of the first axis.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        TypeError
+            If the dataset is a single value.
+        """
         if not self.shape:
             raise TypeError("Attempt to take len() of scalar dataset")
         return int(self.shape[0])
@@ -393,13 +510,35 @@ class Dataset(HLObject, _Readable):
         return (self[position] for position in range(self.shape[0]))
 
     def iter_chunks(self, sel: Any = None) -> Iterator[tuple[slice, ...]]:
-        """Return the chunks, or their parts within ``sel``, as tuples of slices."""
+        """Return the chunks, or their parts within ``sel``, as tuples of slices.
+
+        Parameters
+        ----------
+        sel : slice or tuple of slice, optional
+            A part of the dataset; by default all.
+
+        Returns
+        -------
+        iterator of tuple of slice
+
+        Raises
+        ------
+        TypeError
+            If the dataset is not chunked.
+        """
         if self.chunks is None:
             raise TypeError("Chunked dataset required")
         return walk_chunks(self.shape, self.chunks, sel)
 
     def resize(self, size: Any, axis: int | None = None) -> None:
         """Give the dataset a shape, or one axis a length; limits are those of ``maxshape``.
+
+        Parameters
+        ----------
+        size : int or tuple of int
+            The new shape; with an axis its new length.
+        axis : int, optional
+            The axis that changes; by default all.
 
         Raises
         ------
@@ -460,7 +599,17 @@ class Dataset(HLObject, _Readable):
         write(self._array, self._stored, selection, whole)
 
     def read_direct(self, dest: Array, source_sel: Any = None, dest_sel: Any = None) -> None:
-        """Read ``self[source_sel]`` into ``dest[dest_sel]``, an array in C order."""
+        """Read ``self[source_sel]`` into ``dest[dest_sel]``, an array in C order.
+
+        Parameters
+        ----------
+        dest : ndarray
+            Where the values go.
+        source_sel : selection, optional
+            What is read; by default all.
+        dest_sel : selection, optional
+            Where it goes; by default everywhere.
+        """
         self._require_c_order(dest)
         source = self[() if source_sel is None else source_sel]
         target = dest[() if dest_sel is None else dest_sel]
@@ -469,7 +618,17 @@ class Dataset(HLObject, _Readable):
         dest[() if dest_sel is None else dest_sel] = source
 
     def write_direct(self, source: Array, source_sel: Any = None, dest_sel: Any = None) -> None:
-        """Write ``source[source_sel]``, an array in C order, to ``self[dest_sel]``."""
+        """Write ``source[source_sel]``, an array in C order, to ``self[dest_sel]``.
+
+        Parameters
+        ----------
+        source : ndarray
+            Where the values come from.
+        source_sel : selection, optional
+            Which of them; by default all.
+        dest_sel : selection, optional
+            Where they go; by default everywhere.
+        """
         self._require_c_order(source)
         self[() if dest_sel is None else dest_sel] = source[() if source_sel is None else source_sel]
 
@@ -480,7 +639,7 @@ class Dataset(HLObject, _Readable):
             raise TypeError("Array must be C-contiguous")
 
     def flush(self) -> None:
-        """Do nothing: what was written is in the store already."""
+        """Do nothing: written elements are in the store already."""
         self._id.storage.require_open()
 
     def refresh(self) -> None:

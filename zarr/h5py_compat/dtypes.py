@@ -5,9 +5,9 @@ Special types are NumPy types that carry their meaning as metadata. A variable-l
 marked ``{"enum": {...}}``, a fixed UTF-8 string an ``S`` type marked ``{"h5py_encoding": "utf-8"}``. ``describe`` and
 ``parse_description`` turn any of them to JSON and back.
 
-``guess`` returns the type of data that comes without one, ``to_elements`` converts data to the element type of a
-dataset: strings are encoded, ragged arrays cut into elements, numbers cast. As in h5py, arrays that do not fit an
-integer type are clipped to its range, and Python numbers that do not fit are an OverflowError.
+``guess`` returns the type of data without a type, ``to_elements`` converts data to the element type of a dataset:
+strings are encoded, ragged arrays cut into elements, numbers cast. As in h5py, arrays that do not fit an integer type
+are clipped to its range, and Python numbers that do not fit are an OverflowError.
 
 ``StoredType`` is the form of an h5py type in a zarr array:
 
@@ -48,10 +48,15 @@ class string_info(NamedTuple):
 class Empty:
     """A dataset or attribute with a data type and no elements.
 
-    Example
-    -------
-    >>> Empty("f4").shape is None
-    True
+    Parameters
+    ----------
+    dtype : dtype
+        The data type of the elements that are not there.
+
+    Examples
+    --------
+    >>> Empty("f4")
+    Empty(dtype=dtype('float32'))
     """
 
     shape = None
@@ -78,8 +83,26 @@ class Empty:
 def string_dtype(encoding: str = "utf-8", length: int | None = None) -> Dtype:
     """Return the type of strings of ``length`` bytes, or of any length.
 
-    Example
+    Parameters
+    ----------
+    encoding : {"utf-8", "ascii"}
+        How characters are stored.
+    length : int, optional
+        The number of bytes; by default strings have any length.
+
+    Returns
     -------
+    dtype
+
+    Raises
+    ------
+    ValueError
+        If the encoding is another one.
+    TypeError
+        If the length is no integer.
+
+    Examples
+    --------
     >>> string_dtype("ascii", 4)
     dtype('S4')
     """
@@ -94,12 +117,49 @@ def string_dtype(encoding: str = "utf-8", length: int | None = None) -> Dtype:
 
 
 def vlen_dtype(basetype: Any) -> Dtype:
-    """Return the type of arrays of any length, with elements of ``basetype``."""
+    """Return the type of arrays of any length, with elements of ``basetype``.
+
+    Parameters
+    ----------
+    basetype : dtype
+        The data type of the elements.
+
+    Returns
+    -------
+    dtype
+
+    Examples
+    --------
+    >>> check_vlen_dtype(vlen_dtype(np.dtype("i4")))
+    dtype('int32')
+    """
     return np.dtype("O", metadata={"vlen": basetype})
 
 
 def enum_dtype(values_dict: dict[str, int], basetype: Any = np.uint8) -> Dtype:
-    """Return an integer type whose values bear names."""
+    """Return an integer type whose values bear names.
+
+    Parameters
+    ----------
+    values_dict : dict of str to int
+        The values by name.
+    basetype : dtype, default uint8
+        The integers that are stored.
+
+    Returns
+    -------
+    dtype
+
+    Raises
+    ------
+    TypeError
+        If the base type is no integer.
+
+    Examples
+    --------
+    >>> check_enum_dtype(enum_dtype({"red": 0, "blue": 1}))
+    {'red': 0, 'blue': 1}
+    """
     base: Dtype = np.dtype(basetype)
     if base.kind not in "iu":
         raise TypeError(f"only integers can be enumerated, not {base}")
@@ -107,7 +167,27 @@ def enum_dtype(values_dict: dict[str, int], basetype: Any = np.uint8) -> Dtype:
 
 
 def opaque_dtype(np_dtype: Any) -> Dtype:
-    """Return a type marked as one that HDF5 has no name for (dates, for example)."""
+    """Return a type marked as one without a name in HDF5 (dates, for example).
+
+    Parameters
+    ----------
+    np_dtype : dtype
+        The type of NumPy, as "M8[D]".
+
+    Returns
+    -------
+    dtype
+
+    Raises
+    ------
+    TypeError
+        If it has objects, fields or a shape.
+
+    Examples
+    --------
+    >>> check_opaque_dtype(opaque_dtype("M8[D]"))
+    True
+    """
     dtype: Dtype = np.dtype(np_dtype)
     if dtype.hasobject or dtype.fields is not None or dtype.subdtype is not None:
         raise TypeError(f"{dtype} cannot be stored as opaque bytes: it has objects, fields or a shape")
@@ -120,26 +200,81 @@ def _mark(dtype: Any, key: str) -> Any:
 
 
 def check_vlen_dtype(dt: Dtype) -> Any:
-    """Return the element type of a variable-length type (``str`` or ``bytes`` for strings), or None."""
+    """Return the element type of a variable-length type (``str`` or ``bytes`` for strings), or None.
+
+    Parameters
+    ----------
+    dt : dtype
+        The type that is asked about.
+
+    Returns
+    -------
+    type, dtype or None
+
+    Examples
+    --------
+    >>> check_vlen_dtype(string_dtype())
+    <class 'str'>
+    """
     return _mark(dt, "vlen")
 
 
 def check_enum_dtype(dt: Dtype) -> dict[str, int] | None:
-    """Return the names and values of an enumeration, or None."""
+    """Return the names and values of an enumeration, or None.
+
+    Parameters
+    ----------
+    dt : dtype
+        The type that is asked about.
+
+    Returns
+    -------
+    dict of str to int, or None
+
+    Examples
+    --------
+    >>> check_enum_dtype(np.dtype("i4")) is None
+    True
+    """
     names: dict[str, int] | None = _mark(dt, "enum")
     return names
 
 
 def check_opaque_dtype(dt: Dtype) -> bool:
-    """Say whether the type is marked as opaque."""
+    """Return True if the type is marked as opaque.
+
+    Parameters
+    ----------
+    dt : dtype
+        The type that is asked about.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> check_opaque_dtype(np.dtype("M8[D]"))
+    False
+    """
     return bool(_mark(dt, "h5py_opaque"))
 
 
 def check_string_dtype(dt: Dtype) -> string_info | None:
     """Return encoding and length of a string type, or None.
 
-    Example
+    Parameters
+    ----------
+    dt : dtype
+        The type that is asked about.
+
+    Returns
     -------
+    string_info or None
+        With ``encoding`` and ``length``.
+
+    Examples
+    --------
     >>> check_string_dtype(np.dtype("S3"))
     string_info(encoding='ascii', length=3)
     """
@@ -152,7 +287,27 @@ def check_string_dtype(dt: Dtype) -> string_info | None:
 
 
 def special_dtype(**kwds: Any) -> Dtype:
-    """Return a special type by one keyword: ``vlen=…`` or ``enum=(basetype, names)``."""
+    """Return a special type by one keyword: ``vlen=…`` or ``enum=(basetype, names)``.
+
+    Parameters
+    ----------
+    **kwds
+        ``vlen`` or ``enum``, one of them.
+
+    Returns
+    -------
+    dtype
+
+    Raises
+    ------
+    TypeError
+        For other keywords, or several.
+
+    Examples
+    --------
+    >>> check_enum_dtype(special_dtype(enum=("u1", {"off": 0})))
+    {'off': 0}
+    """
     if len(kwds) != 1:
         raise TypeError("special_dtype takes exactly one of vlen= and enum=")
     name, value = next(iter(kwds.items()))
@@ -164,7 +319,27 @@ def special_dtype(**kwds: Any) -> Dtype:
 
 
 def check_dtype(**kwds: Any) -> Any:
-    """Return the mark of a type by one keyword, ``vlen=dtype`` or ``enum=dtype``, or None."""
+    """Return the mark of a type by one keyword, ``vlen=dtype`` or ``enum=dtype``, or None.
+
+    Parameters
+    ----------
+    **kwds
+        ``vlen`` or ``enum``, one of them, with the type that is asked about.
+
+    Returns
+    -------
+    object or None
+
+    Raises
+    ------
+    TypeError
+        For other keywords, or several.
+
+    Examples
+    --------
+    >>> check_dtype(vlen=special_dtype(vlen=str))
+    <class 'str'>
+    """
     if len(kwds) != 1:
         raise TypeError("check_dtype takes exactly one of vlen= and enum=")
     name, dtype = next(iter(kwds.items()))
@@ -174,7 +349,27 @@ def check_dtype(**kwds: Any) -> Any:
 
 
 def complex_compat_dtype(dtype: Any) -> Dtype:
-    """Return the compound type with the fields ``r`` and ``i`` that stands for a complex type."""
+    """Return the compound type with the fields ``r`` and ``i`` that stands for a complex type.
+
+    Parameters
+    ----------
+    dtype : dtype
+        A complex type.
+
+    Returns
+    -------
+    dtype
+
+    Raises
+    ------
+    TypeError
+        If it is not complex.
+
+    Examples
+    --------
+    >>> complex_compat_dtype("c8").names
+    ('r', 'i')
+    """
     complex_type = np.dtype(dtype)
     if complex_type.kind != "c":
         raise TypeError(f"{complex_type} is not complex")
@@ -183,7 +378,22 @@ def complex_compat_dtype(dtype: Any) -> Dtype:
 
 
 def check_complex_dtype(dt: Dtype) -> Dtype | None:
-    """Return the complex type that a type is or stands for, or None."""
+    """Return the complex type of a type, or None.
+
+    Parameters
+    ----------
+    dt : dtype
+        The type that is asked about.
+
+    Returns
+    -------
+    dtype or None
+
+    Examples
+    --------
+    >>> check_complex_dtype(complex_compat_dtype("c16"))
+    dtype('complex128')
+    """
     return dt if dt.kind == "c" else _mark(dt, "complex")
 
 
@@ -240,12 +450,12 @@ def _parse_compound(description: dict[str, Any]) -> Dtype:
 
 
 def as_dtype(dtype: Any) -> Dtype:
-    """Return the type that a ``dtype=`` keyword names; NumPy's ``StringDType`` is a UTF-8 string of any length.
+    """Return the type of a ``dtype=`` keyword; NumPy's ``StringDType`` is a UTF-8 string of variable length.
 
     Raises
     ------
     TypeError
-        For fixed-length unicode, which h5py has no type for.
+        For unicode of fixed length, for which h5py has no type.
     """
     parsed = np.dtype(getattr(dtype, "dtype", dtype) if not isinstance(dtype, type) else dtype)
     if parsed.kind == "T":
@@ -258,7 +468,7 @@ def as_dtype(dtype: Any) -> Dtype:
 
 
 def guess(data: Any) -> Dtype:
-    """Return the type of data that comes without one, as h5py guesses it."""
+    """Return the type of data without a type, as h5py guesses it."""
     if isinstance(data, np.bytes_):
         return np.dtype(f"S{max(len(data), 1)}")
     if isinstance(data, bytes):
@@ -286,7 +496,7 @@ def _guess_objects(array: Array) -> Dtype:
 
 
 def to_elements(value: Any, dtype: Dtype, shape: tuple[int, ...] | None) -> Array:
-    """Return ``value`` as an array of ``dtype.base``; ``shape`` is that of the target, None where it is the data's."""
+    """Return ``value`` as an array of ``dtype.base``; ``shape`` is that of the target, None for that of the data."""
     element = dtype.base
     if check_string_dtype(element) is not None:
         return _to_strings(value, element)
@@ -380,7 +590,7 @@ def _boxed(items: list[Any], shape: tuple[int, ...], element: Dtype, base: Dtype
 
 
 _LEAST_NBYTES = 4
-"""The least bytes of a value with a part of varying length: those of the length of that part."""
+"""The minimum bytes of a value with a part of varying length: the length of that part."""
 
 
 def to_bytes(value: Any, encoding: str) -> bytes:
@@ -424,7 +634,7 @@ def unpack(raw: bytes, offset: int, dtype: Dtype) -> tuple[Any, int]:
     Raises
     ------
     ValueError
-        When the bytes end before the value does.
+        If the bytes end before the value does.
     """
     if dtype.subdtype is not None:
         flat, offset = _unpack_many(raw, offset, dtype.base, int(np.prod(dtype.shape)))
@@ -454,7 +664,7 @@ def _require(raw: bytes, offset: int, nbytes: int) -> None:
 def _unpack_many(raw: bytes, offset: int, base: Dtype, count: int) -> tuple[np.ndarray[Any, Any], int]:
     if not base.hasobject:
         return np.frombuffer(raw, base, count, offset).copy(), offset + count * base.itemsize
-    _require(raw, offset, count * _LEAST_NBYTES)  # before there is memory for so many
+    _require(raw, offset, count * _LEAST_NBYTES)  # before memory for so many elements is allocated
     out = np.zeros(count, base)
     for position in range(count):
         out[position], offset = unpack(raw, offset, base)
@@ -517,7 +727,7 @@ class StoredType:
         return out
 
     def decode(self, stored: Any) -> Array:
-        """Return what zarr read as an array of elements."""
+        """Return elements read by zarr as an array of h5py's type."""
         if self.kind in ("plain", "raw"):
             array = np.asarray(stored)
             if self.kind == "plain" and array.dtype != self.element:

@@ -22,8 +22,13 @@ from zarr.h5py_compat.storage import RESERVED, Storage, UnsupportedFeature, as_t
 class Group(HLObject, MutableMapping[str, Any]):
     """A folder of a file: groups, datasets, named types and links by name or path.
 
-    Example
-    -------
+    Parameters
+    ----------
+    bind : GroupID
+        The identity of a group, as ``group.id``.
+
+    Examples
+    --------
     >>> import zarr.h5py_compat as h5py
     >>> from zarr.storage import MemoryStore
     >>> with h5py.File(MemoryStore(), "w") as f:
@@ -79,6 +84,17 @@ class Group(HLObject, MutableMapping[str, Any]):
         """Create a group, and missing groups above it; None creates one without a name, in memory.
 
         ``track_order`` keeps members and attributes in the order of their creation.
+
+        Parameters
+        ----------
+        name : str, bytes or None
+            The path; None makes an object without a name, in memory.
+        track_order : bool, optional
+            If True, members and attributes keep the order in which they are created.
+
+        Returns
+        -------
+        Group
         """
         storage, path = self._free_place(name, "group")
         notes = {RESERVED: {"track_order": True}} if track_order else {}
@@ -88,7 +104,22 @@ class Group(HLObject, MutableMapping[str, Any]):
         return Group(GroupID(storage, path))
 
     def require_group(self, name: Any) -> Group:
-        """Return the group of that name, create it if it is missing; TypeError for anything else of that name."""
+        """Return the group of that name, or create it if it is missing; raise TypeError for another object.
+
+        Parameters
+        ----------
+        name : str or bytes
+            The path.
+
+        Returns
+        -------
+        Group
+
+        Raises
+        ------
+        TypeError
+            If something else has this name.
+        """
         if name not in self:
             return self.create_group(name)
         found = self[name]
@@ -104,7 +135,7 @@ class Group(HLObject, MutableMapping[str, Any]):
         name : str, bytes or None
             Path; None makes a dataset without a name, in memory.
         shape, dtype, data
-            One at least; data is reshaped to ``shape`` and cast to ``dtype``.
+            At least one of them; data is reshaped to ``shape`` and cast to ``dtype``.
         chunks : tuple, int, True, False or None
             Chunk shape. None and False: the dataset is not resizable, and zarr's chunks are chosen for it.
         maxshape : tuple, int or True
@@ -113,6 +144,10 @@ class Group(HLObject, MutableMapping[str, Any]):
             See ``creation.py``.
         fillvalue, track_order, fill_time
             As in h5py.
+
+        Returns
+        -------
+        Dataset
         """
         plan = plan_dataset(shape, dtype, data, **kwds)
         storage, path = self._free_place(name, "dataset")
@@ -122,12 +157,16 @@ class Group(HLObject, MutableMapping[str, Any]):
         return Dataset(DatasetID(storage, path or "unnamed", array))
 
     def require_dataset(self, name: Any, shape: Any, dtype: Any, exact: bool = False, **kwds: Any) -> Dataset:
-        """Return the dataset of that name, create it if it is missing.
+        """Return the dataset of that name, or create it if it is missing.
+
+        Returns
+        -------
+        Dataset
 
         Raises
         ------
         TypeError
-            If something else lies there, or shape, maxshape or type do not fit.
+            If there is another object, or shape, maxshape or type do not fit.
         """
         if name not in self:
             return self.create_dataset(name, shape, dtype, **kwds)
@@ -147,7 +186,12 @@ class Group(HLObject, MutableMapping[str, Any]):
         return found
 
     def create_dataset_like(self, name: Any, other: Dataset, **kwds: Any) -> Dataset:
-        """Create a dataset with the shape, type, chunks and filters of another; keywords override."""
+        """Create a dataset with the shape, type, chunks and filters of another; keywords override.
+
+        Returns
+        -------
+        Dataset
+        """
         alike = ("shape", "dtype", "chunks", "compression", "compression_opts", "shuffle", "fletcher32", "scaleoffset")
         for key in alike:
             value = getattr(other, key)
@@ -263,23 +307,72 @@ class Group(HLObject, MutableMapping[str, Any]):
         return members.ItemsOfGroup(self)
 
     def visit(self, func: Callable[[str], Any]) -> Any:
-        """Call ``func(name)`` for all members below, until it returns something; links are not followed."""
+        """Call ``func(name)`` for all members below, until it returns a value; links are not followed.
+
+        Parameters
+        ----------
+        func : callable
+            It gets the path of a member; a result that is not None ends the walk.
+
+        Returns
+        -------
+        object or None
+            What ``func`` has returned at last.
+        """
         return members.visit(self, False, lambda name, *_: func(name))
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
-        """Call ``func(name, object)`` for all members below, until it returns something."""
+        """Call ``func(name, object)`` for all members below, until it returns a value.
+
+        Parameters
+        ----------
+        func : callable
+            It gets the path of a member and the member; a result that is not None ends the walk.
+
+        Returns
+        -------
+        object or None
+            What ``func`` has returned at last.
+        """
         return members.visit(self, False, lambda name, path, _: func(name, members.open_object(self._storage, path)))
 
     def visit_links(self, func: Callable[[str], Any]) -> Any:
-        """Call ``func(name)`` for all names below, links too, until it returns something."""
+        """Call ``func(name)`` for all names below, links included, until it returns a value.
+
+        Parameters
+        ----------
+        func : callable
+            It gets the path of a name; a result that is not None ends the walk.
+
+        Returns
+        -------
+        object or None
+            What ``func`` has returned at last.
+        """
         return members.visit(self, True, lambda name, *_: func(name))
 
     def visititems_links(self, func: Callable[[str, Any], Any]) -> Any:
-        """Call ``func(name, link)`` for all names below, links too, until it returns something."""
+        """Call ``func(name, link)`` for all names below, links included, until it returns a value.
+
+        Parameters
+        ----------
+        func : callable
+            It gets the path of a name and the link; a result that is not None ends the walk.
+
+        Returns
+        -------
+        object or None
+            What ``func`` has returned at last.
+        """
         return members.visit(self, True, lambda name, _, link: func(name, link or HardLink()))
 
     def move(self, source: Any, dest: Any) -> None:
         """Give a member another path in the same file.
+
+        Parameters
+        ----------
+        source, dest : str or bytes
+            The old path and the new one.
 
         Raises
         ------
@@ -319,6 +412,30 @@ class Group(HLObject, MutableMapping[str, Any]):
         """Copy an object (or the path of one) to a path of this file, or into a group of any file.
 
         ``shallow`` copies the members of a group but not theirs. ``expand_refs`` is refused: there are no references.
+
+        Parameters
+        ----------
+        source : str or object
+            What is copied.
+        dest : str or Group
+            Where the copy goes.
+        name : str, optional
+            Its name, where ``dest`` is a group; by default that of the source.
+        shallow : bool, default False
+            If True, members of members are not copied.
+        expand_soft, expand_external : bool, default False
+            If True, links of this kind are replaced by what they lead to.
+        expand_refs : bool, default False
+            True is refused.
+        without_attrs : bool, default False
+            If True, no attributes are copied.
+
+        Raises
+        ------
+        UnsupportedFeature
+            If references are to be expanded.
+        RuntimeError
+            If there is no such source.
         """
         if expand_refs:
             raise UnsupportedFeature("expand_refs: object references have no place in a zarr hierarchy")
@@ -354,7 +471,7 @@ CLASSES["group"] = Group
 HINTS = (
     "libver", "rdcc_nslots", "rdcc_nbytes", "rdcc_w0", "meta_block_size", "alignment_threshold", "alignment_interval",
 )  # fmt: skip
-"""Parameters of how HDF5 lays out and caches its file: no result depends on them, and nothing here."""
+"""Parameters of HDF5 for the layout and the cache of its file: they change no result and have no effect here."""
 NEUTRAL: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("driver", "fs_strategy", "fs_threshold", "fs_page_size", "page_buf_size"), (None,)),
     **dict.fromkeys(("userblock_size", "min_meta_keep", "min_raw_keep"), (None, 0)),
@@ -362,7 +479,7 @@ NEUTRAL: dict[str, tuple[Any, ...]] = {
     "locking": (None, False, "best-effort"),
     "fs_persist": (None, False),
 }
-"""Keywords of HDF5 that change the file, and the values with which they ask for nothing."""
+"""Keywords of HDF5 that change the file, and their neutral values."""
 
 
 class File(Group):
@@ -371,7 +488,7 @@ class File(Group):
     Parameters
     ----------
     name : str, bytes, path or zarr store
-        A folder, or a .zip file. What lies there and is no zarr hierarchy is never overwritten.
+        A folder, or a .zip file. An existing object that is no zarr hierarchy is never overwritten.
     mode : {"r", "r+", "w", "w-", "x", "a"}
         As in h5py; "r" by default.
     track_order : bool, optional
@@ -382,8 +499,8 @@ class File(Group):
     UnsupportedFeature
         For drivers, user blocks, SWMR, locks and file objects.
 
-    Example
-    -------
+    Examples
+    --------
     >>> import zarr.h5py_compat as h5py
     >>> from zarr.storage import MemoryStore
     >>> with h5py.File(MemoryStore(), "w") as f:
@@ -402,7 +519,17 @@ class File(Group):
 
     @classmethod
     def of_storage(cls, storage: Storage) -> File:
-        """Return a ``File`` for a hierarchy that is open."""
+        """Return a ``File`` for a hierarchy that is open.
+
+        Parameters
+        ----------
+        storage : Storage
+            A hierarchy that this room has opened.
+
+        Returns
+        -------
+        File
+        """
         file = cls.__new__(cls)
         Group.__init__(file, FileID(storage, ""))
         return file
@@ -443,7 +570,7 @@ class File(Group):
         return version, version
 
     def flush(self) -> None:
-        """Do nothing but check that the file is open: what was written is in the store already."""
+        """Check that the file is open; written data is in the store already."""
         self._id.storage.require_open()
 
     def close(self) -> None:
@@ -465,10 +592,19 @@ class File(Group):
 
 
 def is_hdf5(name: Any) -> bool:
-    """Say whether ``File(name)`` would open.
+    """Return True if ``File(name)`` would open.
 
-    Example
+    Parameters
+    ----------
+    name : str, path or store
+        What would be opened.
+
+    Returns
     -------
+    bool
+
+    Examples
+    --------
     >>> is_hdf5("no such file")
     False
     """

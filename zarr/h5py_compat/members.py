@@ -1,6 +1,6 @@
 """Members of a group: links and paths through them, the order of creation, copies.
 
-A soft or an external link is an entry among the notes of its group (``{"links": {name: {"soft": path}}}``): zarr itself
+A soft or an external link is an entry in the notes of its group (``{"links": {name: {"soft": path}}}``): zarr itself
 does not see it. A hard link, a second name for one object, has no place in a zarr hierarchy.
 """
 
@@ -19,11 +19,28 @@ LONGEST_CHAIN = 16
 
 
 class HardLink:
-    """The result of ``get(name, getlink=True)`` for a group or dataset that lies where its name says."""
+    """The result of ``get(name, getlink=True)`` for a group or dataset stored under its own name.
+
+    Examples
+    --------
+    >>> isinstance(HardLink(), HardLink)
+    True
+    """
 
 
 class SoftLink:
-    """A name that stands for another path in the same file; the path need not exist."""
+    """A name that stands for another path in the same file; the path need not exist.
+
+    Parameters
+    ----------
+    path : str
+        Where the name leads.
+
+    Examples
+    --------
+    >>> SoftLink("/a/b")
+    <SoftLink to "/a/b">
+    """
 
     def __init__(self, path: str) -> None:
         self.path = self._path = str(path)
@@ -40,6 +57,18 @@ class ExternalLink:
     """A name that stands for a path in another file.
 
     A relative file name counts from the folder of the file that holds the link.
+
+    Parameters
+    ----------
+    filename : str, bytes or path
+        The other file.
+    path : str
+        Where the name leads in it.
+
+    Examples
+    --------
+    >>> ExternalLink("other.zarr", "/a").filename
+    'other.zarr'
     """
 
     def __init__(self, filename: Any, path: str) -> None:
@@ -55,7 +84,7 @@ class ExternalLink:
 
 
 def parse_link(entry: dict[str, str]) -> SoftLink | ExternalLink:
-    """Return the link that an entry describes."""
+    """Return the link of an entry."""
     if "external" in entry:
         return ExternalLink(entry["external"], entry["path"])
     return SoftLink(entry["soft"])
@@ -67,7 +96,7 @@ def links_of(storage: Storage, path: str) -> dict[str, SoftLink | ExternalLink]:
 
 
 def find(storage: Storage, path: str, depth: int = 0) -> tuple[Storage, str, Any]:
-    """Return the file, the path and the zarr node that a path leads to, through links.
+    """Return the file, the path and the zarr node of a path, through links.
 
     Raises
     ------
@@ -104,7 +133,7 @@ def _follow(storage: Storage, group: str, link: Any, rest: str, depth: int) -> t
         found = find(other, path, depth + 1)
     finally:
         if found is None or found[0] is not other:
-            other.close()  # there is nothing there, or only a link into a further file
+            other.close()  # nothing is there, or only a link into a further file
     return found
 
 
@@ -119,7 +148,7 @@ def _open_linked(storage: Storage, link: ExternalLink) -> Storage:
 
 
 def wrap(storage: Storage, path: str, node: Any) -> Any:
-    """Return the object that stands for a zarr node."""
+    """Return the object for a zarr node."""
     if hasattr(node, "shape"):
         return CLASSES["dataset"](DatasetID(storage, path, node))
     if path and "datatype" in node.attrs.get("h5py_compat", {}):
@@ -133,7 +162,7 @@ def open_object(storage: Storage, path: str) -> Any:
 
 
 def member_names(storage: Storage, path: str) -> list[str]:
-    """Return the names of members and links: in the order of creation where it is tracked, else sorted."""
+    """Return the names of members and links: in the order of creation if it is tracked, else sorted."""
     node = storage.node(path)
     notes = node.attrs.get("h5py_compat", {})
     names = {*node.keys(), *notes.get("links", {})}
@@ -162,7 +191,7 @@ def forget(storage: Storage, path: str) -> None:
 
 
 def is_link(storage: Storage, path: str) -> bool:
-    """Say whether a link, not a node, lies at a path."""
+    """Return True if a link, not a node, lies at a path."""
     return bool(path) and path.rpartition("/")[2] in links_of(storage, parent_of(path))
 
 
@@ -228,13 +257,13 @@ def _walk(storage: Storage, path: str, prefix: str, with_links: bool) -> Iterato
 
 
 def visit(group: Any, with_links: bool, func: Callable[[str, str, Any], Any]) -> Any:
-    """Call ``func(name, path, link)`` for all that is below a group, until it returns something."""
+    """Call ``func(name, path, link)`` for all that is below a group, until it returns a value."""
     answers = (func(*each) for each in _walk(group.id.storage, group.id.path, "", with_links))
     return next((answer for answer in answers if answer is not None), None)
 
 
 Place = tuple[Storage, str]
-_TOP = 2  # so many places stand above what the copy itself was asked for: its own, and where it goes
+_TOP = 2  # this number of places above belongs to the copy itself: its own place, and its target
 
 
 @dataclass(frozen=True)
@@ -250,8 +279,8 @@ class CopyRules:
 def copy_node(source: Place, target: Place, rules: CopyRules, above: tuple[Place, ...] = ()) -> None:
     """Copy the node at one place, with its members, to another; links stay links unless the rules expand them.
 
-    ``above`` holds the place of the whole copy, which is no part of what is copied where it lies within the source,
-    and the groups that are being copied: a link to one of those has no end, and stays a link.
+    ``above`` holds the place of the whole copy, which is not copied if it lies within the source, and the groups that
+    are being copied: a link to one of those would never end, and stays a link.
     """
     above = (*(above or (target,)), source)
     storage, path = source

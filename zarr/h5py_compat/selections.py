@@ -17,7 +17,29 @@ from zarr.h5py_compat.dtypes import Array, StoredType
 
 
 class MultiBlockSlice:
-    """``count`` blocks of ``block`` elements, ``stride`` apart; a count of None means as many as fit whole."""
+    """``count`` blocks of ``block`` elements, ``stride`` apart; a count of None means as many whole blocks as fit.
+
+    Parameters
+    ----------
+    start : int, default 0
+        Where the first block begins.
+    stride : int, default 1
+        How far the beginnings of blocks are apart.
+    count : int, optional
+        How many blocks there are.
+    block : int, default 1
+        The length of a block.
+
+    Raises
+    ------
+    ValueError
+        If blocks overlap.
+
+    Examples
+    --------
+    >>> MultiBlockSlice(start=1, stride=4, count=2, block=2).positions(10)
+    array([1, 2, 5, 6])
+    """
 
     def __init__(self, start: int = 0, stride: int = 1, count: int | None = None, block: int = 1) -> None:
         if block > stride:
@@ -25,7 +47,22 @@ class MultiBlockSlice:
         self.start, self.stride, self.count, self.block = start, stride, count, block
 
     def indices(self, length: int) -> tuple[int, int, int, int]:
-        """Return start, stride, count and block for an axis of ``length``; a ValueError where they do not fit."""
+        """Return start, stride, count and block for an axis of ``length``; raise ValueError if they do not fit.
+
+        Parameters
+        ----------
+        length : int
+            The length of the axis.
+
+        Returns
+        -------
+        tuple of int
+
+        Raises
+        ------
+        ValueError
+            If the blocks do not fit.
+        """
         if self.stride < 1 or self.block < 1:
             raise ValueError(f"stride {self.stride} and block {self.block} are at least 1")
         if self.count is not None:
@@ -40,7 +77,17 @@ class MultiBlockSlice:
         return self.start, self.stride, count, self.block
 
     def positions(self, length: int) -> Array:
-        """Return the selected positions."""
+        """Return the selected positions.
+
+        Parameters
+        ----------
+        length : int
+            The length of the axis.
+
+        Returns
+        -------
+        ndarray of int
+        """
         start, stride, count, block = self.indices(length)
         return (start + np.arange(count)[:, None] * stride + np.arange(block)[None, :]).reshape(-1)
 
@@ -58,14 +105,14 @@ class Selection:
 
     @property
     def full_shape(self) -> tuple[int, ...]:
-        """The shape with the axes that an integer took away, as axes of one element."""
+        """The shape with the axes of integers, as axes of one element."""
         if self.mask is not None:
             return self.shape
         return tuple(len(axis) if isinstance(axis, np.ndarray) else _length(axis) for axis in self.axes)
 
     @property
     def has_list(self) -> bool:
-        """Say whether an axis is selected by a list of positions."""
+        """Return True if an axis is selected by a list of positions."""
         return any(isinstance(axis, np.ndarray) for axis in self.axes)
 
     @property
@@ -92,14 +139,14 @@ def split_names(args: Any, dtype: np.dtype[Any]) -> tuple[tuple[Any, ...], tuple
 
 
 def select(args: tuple[Any, ...], shape: tuple[int, ...]) -> Selection:
-    """Return the selection that ``args`` mean for a dataset of ``shape``.
+    """Return the selection of ``args`` for a dataset of ``shape``.
 
     Raises
     ------
     IndexError
         For an integer out of range.
     TypeError
-        For what can select nothing, two lists, positions that do not increase, a mask of another shape.
+        For an argument that selects nothing, two lists, positions that do not increase, a mask of another shape.
     ValueError
         For too many arguments, two ellipses, a step below 1.
     """
@@ -139,7 +186,7 @@ def _expand(args: tuple[Any, ...], shape: tuple[int, ...]) -> list[Any]:
 
 
 def _select_axis(arg: Any, length: int) -> tuple[slice | Array, bool]:
-    """Return the selection of one axis, and whether the axis stays in the result."""
+    """Return the selection of one axis, and True if the axis stays in the result."""
     if arg is None:
         raise TypeError("Indexing with None (or np.newaxis) is not supported")
     if isinstance(arg, slice):
@@ -195,12 +242,12 @@ def read(array: Any, stored: StoredType, selection: Selection) -> Array:
 
 
 def _target(array: Any, selection: Selection, inner: int) -> tuple[Any, Any]:
-    """Return what takes the index of a selection, and the index."""
+    """Return the object to index for a selection, and the index."""
     return (array.oindex if selection.has_list else array), (selection.axes + (slice(None),) * inner) or Ellipsis
 
 
 def spread(values: Array, shape: tuple[int, ...]) -> Array:
-    """Return values in the shape of a selection, as h5py broadcasts them; a TypeError where they do not fit."""
+    """Return values in the shape of a selection, as h5py broadcasts them; raise TypeError if they do not fit."""
     source = values
     while source.ndim > len(shape) and source.shape[0] == 1:
         source = source[0]

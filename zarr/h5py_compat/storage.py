@@ -15,22 +15,33 @@ from zarr.storage import LocalStore, MemoryStore, ZipStore
 
 
 class UnsupportedFeature(TypeError):
-    """A feature of HDF5 that a zarr hierarchy has no place for (hard links, references, drivers …).
+    """A feature of HDF5 has no place in a zarr hierarchy (hard links, references, drivers …).
 
-    The message names the feature and what to use instead.
+    The message names the feature and an alternative.
+
+    Examples
+    --------
+    >>> issubclass(UnsupportedFeature, TypeError)
+    True
     """
 
 
 class H5pyDeprecationWarning(UserWarning):
-    """A use that h5py itself warns about, such as a dataset created with neither ``dtype`` nor ``data``."""
+    """A use that h5py itself warns about, such as a dataset created with neither ``dtype`` nor ``data``.
+
+    Examples
+    --------
+    >>> issubclass(H5pyDeprecationWarning, UserWarning)
+    True
+    """
 
 
 RESERVED = "h5py_compat"
-"""The one attribute of a zarr node in which this room keeps what zarr's metadata has no field for."""
+"""The one attribute of a zarr node with h5py information that zarr's metadata has no field for."""
 
 
 def as_text(name: Any, what: str = "Accessing a group") -> str:
-    """Return a name as text; anything but ``str`` and ``bytes`` is a TypeError."""
+    """Return a name as text; raise TypeError for any other type than ``str`` and ``bytes``."""
     if isinstance(name, bytes):
         return name.decode("utf-8")
     if not isinstance(name, str):
@@ -39,7 +50,7 @@ def as_text(name: Any, what: str = "Accessing a group") -> str:
 
 
 def resolve(base: str, name: str) -> str:
-    """Return the path, from the root and without a leading slash, that ``name`` means in the group ``base``."""
+    """Return the path of ``name`` in the group ``base``, from the root and without a leading slash."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if ".." in parts:
         raise KeyError(f"'..' is no parent folder in the name {name!r}: use .parent, or a path from the root")
@@ -64,12 +75,12 @@ def refuse_others(
     neutral: dict[str, tuple[Any, ...]],
     absent: dict[str, str] | None = None,
 ) -> None:
-    """Refuse keywords of HDF5 that zarr has no place for, unless they have a value that asks for nothing.
+    """Refuse keywords of HDF5 without a place in zarr, unless they have a neutral value.
 
     Raises
     ------
     UnsupportedFeature
-        For a keyword of ``neutral`` with another value than those that stand there; ``absent`` says what it asks for.
+        For a keyword of ``neutral`` with another value than those listed; ``absent`` describes the keyword.
     TypeError
         For a keyword that is neither there nor among the hints.
     """
@@ -86,7 +97,7 @@ MODES = ("r", "r+", "w", "w-", "x", "a")
 
 
 class Storage:
-    """A root group, its mode, and whether it is open."""
+    """A root group and its mode; ``opened`` becomes False when it is closed."""
 
     def __init__(self, root: Any, filename: str, mode: str, *, owns_store: bool = True, unnamed: Any = None) -> None:
         self.root = root
@@ -102,7 +113,7 @@ class Storage:
 
     @property
     def writable(self) -> bool:
-        """Say whether the file may be changed."""
+        """Return True if the file may be changed."""
         return self.mode == "r+"
 
     def require_open(self) -> None:
@@ -130,7 +141,7 @@ class Storage:
         ) else self.root[path]
 
     def has(self, path: str) -> bool:
-        """Say whether a node of zarr lies at a path."""
+        """Return True if a node of zarr lies at a path."""
         try:
             self.node(path)
         except KeyError:
@@ -180,13 +191,13 @@ def open_storage(name: Any, mode: str) -> Storage:
     Raises
     ------
     ValueError
-        For a mode that is none.
+        For an unknown mode.
     FileNotFoundError
-        For ``r`` and ``r+`` where there is no file.
+        For ``r`` and ``r+`` if there is no file.
     FileExistsError
-        For ``w-`` and ``x`` where there is one.
+        For ``w-`` and ``x`` if there is one.
     OSError
-        If something there is no zarr hierarchy; it is never overwritten.
+        If there is an object that is no zarr hierarchy; it is never overwritten.
     """
     if mode not in MODES:
         raise ValueError("Invalid mode; must be one of r, r+, w, w-, x, a")
@@ -206,12 +217,12 @@ def open_storage(name: Any, mode: str) -> Storage:
 
 
 def _is_archive(path: Path) -> bool:
-    """Tell whether a path names a zip file; a folder is one, whatever it is called."""
+    """Return True if a path names a zip file; a folder is none, whatever its name is."""
     return path.suffix == ".zip" and not path.is_dir()
 
 
 def _check_place(path: Path, mode: str) -> bool:
-    """Return whether a file of ours lies at a path; raise if the mode does not fit, or it is not ours."""
+    """Return True if a file of this library lies at a path; raise if the mode does not fit, or it is foreign."""
     exists = path.exists() and not (path.is_file() and path.stat().st_size == 0 and mode in ("w", "a"))
     if mode in ("r", "r+") and not exists:
         raise FileNotFoundError(2, f"Unable to open file: {path} does not exist (mode {mode!r})", str(path))

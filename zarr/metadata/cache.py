@@ -1,9 +1,9 @@
-"""Documents that were read before, and what came of them.
+"""Cache of parsed metadata documents.
 
-A thousand arrays of one kind have documents that differ in nothing, or in their attributes only; and who opens an
-array again finds the bytes of before. What is parsed is frozen, so it is shared; what a user may change (attributes)
-is made anew each time. Nothing is remembered that an extension has a hand in, or that gives a warning when it is read;
-and everything is forgotten when a registry or the configuration of codecs changes.
+The documents of a thousand arrays of one kind are equal, or differ in their attributes only; and an array that is
+opened again has the same bytes as before. Parsed documents are frozen, so they are shared; attributes, which a user may
+change, are copied each time. Documents with extensions, or with warnings, are not kept; and the cache is cleared when a
+registry or the configuration of codecs changes.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from zarr.defaults import settings
 from zarr.registry.tables import Changes
 
 MAX_DOCUMENT_BYTES: Final = 4096
-"""Larger documents are not remembered."""
+"""Larger documents are not kept."""
 
 MAX_DOCUMENTS: Final = 4096
-"""The number of documents at which all are forgotten."""
+"""Number of documents at which the cache is cleared."""
 
 _QUIET_KINDS: Final = "biufcmMUT"  # data types that are read without a warning
 _OWN: Final = ("zarr.codecs.", "zarr.dtype.", "zarr.chunks.keys")
@@ -33,31 +33,30 @@ Documents: TypeAlias = dict[bytes, tuple[dict[str, Any], bytes]]
 
 
 class _Known:
-    """The documents that are remembered, and the state of registries and configuration in which it holds."""
+    """The kept documents, and the state of registries and configuration for which they are valid."""
 
-    documents: Documents = {}
-    changes: int = -1
-    codecs: Any = None
+    state: tuple[int, Any, Documents] = (-1, None, {})  # the count of changes, the configuration, the documents
 
 
 def known_documents() -> Documents:
-    """Return what is remembered and still holds. Call it before a document is parsed, and :func:`keep` after it.
+    """Return the kept documents that are still valid. Call it before a document is parsed, and :func:`keep` after it.
 
     Examples
     --------
     >>> known_documents() is known_documents()
     True
     """
-    codecs = settings.values.get("codecs")
-    if _Known.changes != Changes.count or codecs != _Known.codecs:
-        # A new table: who is still parsing by the old state of things adds to the old one, where nobody looks.
-        _Known.documents = {}
-        _Known.changes, _Known.codecs = Changes.count, deepcopy(codecs)
-    return _Known.documents
+    codecs, changes = settings.values.get("codecs"), Changes.count
+    known_changes, known_codecs, documents = _Known.state
+    if known_changes != changes or codecs != known_codecs:
+        # A new table: a thread that still parses with the old state adds to the old table, which is not used any more.
+        documents = {}
+        _Known.state = (changes, deepcopy(codecs), documents)
+    return documents
 
 
 def structure_key(document: Mapping[str, Any]) -> bytes | None:
-    """Return what documents of one kind share as bytes: all save shape, grid and attributes; None if it is no JSON.
+    """Return the common bytes of documents of one kind: all but shape, grid and attributes; None if it is no JSON.
 
     Examples
     --------
@@ -75,8 +74,8 @@ def structure_key(document: Mapping[str, Any]) -> bytes | None:
 
 
 def find_members(known: Documents, key: bytes | None) -> dict[str, Any] | None:
-    """Return the members that a document was parsed to; the attributes among them are the caller's own."""
-    found = None if key is None else known.get(key)
+    """Return the parsed members of a document; the attributes among them are a copy."""
+    found = None if key is None or len(key) > MAX_DOCUMENT_BYTES else known.get(key)
     if found is None:
         return None
     members, attributes = found
@@ -84,12 +83,12 @@ def find_members(known: Documents, key: bytes | None) -> dict[str, Any] | None:
 
 
 def keep(known: Documents, members: Mapping[str, Any], *keys: tuple[bytes | None, dict[str, Any] | None]) -> None:
-    """Keep the members that a document was parsed to; they must be such that :func:`is_sharable` is true.
+    """Keep the parsed members of a document; :func:`is_sharable` must be True for them.
 
     Parameters
     ----------
     known : dict
-        As :func:`known_documents` gave it before the document was parsed.
+        The result of :func:`known_documents` before the document was parsed.
     members : mapping
         The fields of the metadata object.
     *keys : pairs
@@ -108,9 +107,9 @@ def keep(known: Documents, members: Mapping[str, Any], *keys: tuple[bytes | None
 
 
 def is_sharable(members: Mapping[str, Any]) -> bool:
-    """Return whether all parts are this library's own, cannot be changed, and were read without a warning.
+    """Return True if all parts belong to this library, cannot be changed, and were read without a warning.
 
-    Members of which :func:`has_whole_shards` is true are read with a warning; ask that first.
+    Members for which :func:`has_whole_shards` is True are read with a warning; check that first.
     """
     if members["extra_fields"] or members["storage_transformers"] or "_stored_document" in members:
         return False
@@ -125,7 +124,7 @@ def is_sharable(members: Mapping[str, Any]) -> bool:
 
 
 def has_whole_shards(codecs: Sequence[Any]) -> bool:
-    """Return whether shards can only be read and written as a whole, since another codec stands beside theirs."""
+    """Return True if shards can only be read and written as a whole, since there is another codec beside theirs."""
     if len(codecs) < 2:
         return False
     sharding = getattr(sys.modules.get("zarr.codecs.sharding"), "ShardingCodec", ())

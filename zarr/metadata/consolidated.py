@@ -1,19 +1,16 @@
-"""Read and write consolidated metadata: one document with a copy of the documents of many nodes.
+"""Read and write consolidated metadata: one document with copies of the documents of many nodes.
 
-The class ``ConsolidatedMetadata`` stands beside the group metadata, in ``group.py``.
+The class ``ConsolidatedMetadata`` is in ``group.py``, beside the group metadata.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Container, Iterable, Mapping
-from contextlib import suppress
-from json import JSONDecoder
 from typing import Any, Final, NamedTuple
 
 from zarr.errors import MetadataValidationError
 from zarr.metadata.cache import Documents, find_members, known_documents
-from zarr.metadata.documents import MAX_DOCUMENT_BYTES, MissingParentError, dump_document, encode_string, load_document
+from zarr.metadata.documents import MAX_DOCUMENT_BYTES, MissingParentError, load_document
 
 
 def tree_order(path: str) -> tuple[int, str]:
@@ -37,16 +34,16 @@ def nest_paths(
     paths
         Paths of nodes.
     is_group
-        Which of them are groups.
+        The paths among them that are groups.
     unreadable
-        Paths of nodes besides, whose documents cannot be read.
+        Further paths of nodes, whose documents cannot be read.
 
     Returns
     -------
     dict
         For each group, and for the root ``""``, a table from the relative path of a member to its full path. A node
-        whose parent is an array, or cannot be read, is a member, under its longer relative path, of the nearest group
-        above it.
+        whose parent is an array, or cannot be read, is a member of the nearest group above it, under its longer
+        relative path.
 
     Raises
     ------
@@ -77,9 +74,9 @@ def zmetadata_document(attributes: Mapping[str, Any], nodes: Mapping[str, Mappin
     Parameters
     ----------
     attributes
-        Those of the group that carries the document.
+        The attributes of the group that has the document.
     nodes
-        The members of the documents of the nodes below it, attributes among them, by path.
+        For each path the members of the documents of a node below it, attributes included.
 
     Returns
     -------
@@ -93,20 +90,20 @@ def zmetadata_document(attributes: Mapping[str, Any], nodes: Mapping[str, Mappin
     documents: dict[str, Any] = {".zgroup": {"zarr_format": 2}, ".zattrs": attributes}
     for path in sorted(nodes, key=tree_order):
         node = nodes[path]
-        if not isinstance(node, Mapping):  # a damaged one is kept as it was found
+        if not isinstance(node, Mapping):  # a damaged document is kept as it was found
             documents[f"{path}/.zarray"] = node
             continue
         documents[f"{path}/.zattrs"] = node.get("attributes", {})
         if "shape" in node:
             documents[f"{path}/.zarray"] = {key: value for key, value in node.items() if key != "attributes"}
         else:
-            # The format allows no other member; a copy inside of a copy would be one.
+            # The format allows no other member; consolidated metadata inside of consolidated metadata would be one.
             documents[f"{path}/.zgroup"] = {"zarr_format": 2}
     return {"metadata": documents, "zarr_consolidated_format": 1}
 
 
 def split_zmetadata(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Take the document ``.zmetadata`` apart.
+    """Split the document ``.zmetadata``.
 
     Parameters
     ----------
@@ -116,8 +113,8 @@ def split_zmetadata(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
     Returns
     -------
     tuple
-        The attributes of the group that carries it, and by path the members of the documents of the nodes below it.
-        Documents that belong to no node (attributes of a node that has no document) are left out.
+        The attributes of the group, and by path the members of the documents of the nodes below it. Documents that
+        belong to no node (attributes of a node without a document) are left out.
 
     Raises
     ------
@@ -145,7 +142,7 @@ def split_zmetadata(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
         if name == ".zattrs":
             attributes[path] = part
         elif path and name in (".zarray", ".zgroup"):
-            nodes[path] = part  # a damaged one too: reading that node raises
+            nodes[path] = part  # a damaged one, too: opening that node raises the error
             if isinstance(part, Mapping):
                 nodes[path] = {key: value for key, value in part.items() if key != "consolidated_metadata"}
                 nodes[path]["attributes"] = documents.get(f"{path}/.zattrs", {})
@@ -153,26 +150,26 @@ def split_zmetadata(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
 
 
 MIN_BYTES: Final = 4096
-"""Smaller documents are read as a whole."""
+"""Smaller documents are parsed as a whole."""
 
-_MOST_BRACKETS: Final = 400  # a piece with more of them could be nested more deeply than documents may be
+_MOST_BRACKETS: Final = 400  # a piece with more of them could be nested deeper than documents may be
 _HOLDER: Final = b'"consolidated_metadata": {'
 _TABLE: Final = b'"metadata": {\n'
 
 
 class Piece(NamedTuple):
-    """One member of a copy.
+    """One member of consolidated metadata.
 
     Attributes
     ----------
     key : bytes
         Its text between the braces.
     members : dict or None
-        What it was parsed to before, if it is known.
+        Its parsed members, if they are in the cache.
     document : dict or None
-        What the text says, if it is not.
+        Its JSON object, if they are not.
     known : dict
-        Where it is to be remembered.
+        The cache for its members.
     """
 
     key: bytes
@@ -182,7 +179,7 @@ class Piece(NamedTuple):
 
 
 def load_with_copy(raw: bytes, name: str) -> dict[str, Any]:
-    """Parse the document of a group; if it carries a copy of many documents, these may stand in it as pieces.
+    """Parse the document of a group; consolidated metadata with many entries may be parsed as pieces.
 
     Parameters
     ----------
@@ -192,12 +189,12 @@ def load_with_copy(raw: bytes, name: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        The values of ``document["consolidated_metadata"]["metadata"]`` are either all :class:`Piece` or plain.
+        The values of ``document["consolidated_metadata"]["metadata"]`` are either all :class:`Piece` or all plain.
 
     Raises
     ------
     MetadataValidationError
-        As :func:`zarr.metadata.documents.load_document` has it.
+        As for :func:`zarr.metadata.documents.load_document`.
 
     Examples
     --------
@@ -244,7 +241,7 @@ def _parsed(key: bytes) -> dict[str, Any]:
 
 
 def _with_table(head: bytes, pieces: dict[str, Piece], tail: bytes, name: str) -> dict[str, Any] | None:
-    """Return the document around the pieces; None if the place where they were cut out is another than it seemed."""
+    """Return the document around the pieces; None if they were cut out at a wrong place."""
     token = "pieces"
     while token.encode() in head or token.encode() in tail:
         token += "'"
@@ -256,116 +253,4 @@ def _with_table(head: bytes, pieces: dict[str, Piece], tail: bytes, name: str) -
     if not isinstance(holder, dict) or holder.get("metadata") != {token: 0}:
         return None
     holder["metadata"] = pieces
-    return document
-
-
-_read_name: Final = JSONDecoder().raw_decode
-_kept: Final[deque[WrittenCopy]] = deque(maxlen=4)
-_MOST_KEPT_BYTES: Final = 16 << 20
-
-
-class WrittenCopy(NamedTuple):
-    """The document of a group as it was written, and where the members of its copy lie: in tree order, each on lines.
-
-    Attributes
-    ----------
-    raw : bytes
-    start, end : int
-        Of all members together.
-    step : int
-        The spaces of a level; at least 1.
-
-    Examples
-    --------
-    >>> empty = write_copy({"consolidated_metadata": {"metadata": {}}}, {}, 2)
-    >>> empty.with_member("b", b"{}").with_member("a", b"{}").raw == write_copy(
-    ...     {"consolidated_metadata": {"metadata": {}}}, {"a": b"{}", "b": b"{}"}, 2
-    ... ).raw
-    True
-    """
-
-    raw: bytes
-    start: int
-    end: int
-    step: int
-
-    def with_member(self, path: str, document: bytes) -> WrittenCopy:
-        """Return the copy with the document of one node, as :func:`dump_document` writes it, in its place."""
-        (at, stop), (raw, start, end, step) = self.place_of(path), self
-        before, after = (b"," if start < at == end else b""), (b"," if stop < end else b"")
-        member = before + _member(path, document, _lead(step)) + after
-        closing = b"" if start < end else b"\n" + b" " * (2 * step)
-        whole = memoryview(raw)
-        with suppress(ValueError):
-            _kept.remove(self)  # it makes room for what it becomes
-        text = b"".join((whole[:at], member, closing, whole[stop:]))
-        return _keep(WrittenCopy(text, start, end + len(member) - (stop - at), step))
-
-    def holds(self, path: str) -> bool:
-        """Return whether a node is listed."""
-        at, stop = self.place_of(path)
-        return at < stop
-
-    def place_of(self, path: str) -> tuple[int, int]:
-        """Return where the member of a path begins and ends; the same place twice where it is to be put in."""
-        raw, low, high, step = self
-        lead, wanted = _lead(step) + b'"', tree_order(path)
-        # Inside of a member, lines begin with more spaces; and no string has a line break.
-        while low < high:
-            at = raw.rfind(lead, low, (low + high) // 2 + len(lead))
-            after = raw.find(lead, at + 1, high)
-            after = high if after < 0 else after
-            line = raw[at + 1 : raw.index(b"\n", at + 1)].decode("ascii")
-            found = tree_order(_read_name(line, 3 * step)[0])
-            if found == wanted:
-                return at, after
-            low, high = (after, high) if found < wanted else (low, at)
-        return low, low
-
-
-def _lead(step: int) -> bytes:
-    return b"\n" + b" " * (3 * step)
-
-
-def _member(path: str, document: bytes, lead: bytes) -> bytes:
-    return b"%s%s: %s" % (lead, encode_string(path).encode("ascii"), document.replace(b"\n", lead))
-
-
-def write_copy(document: Mapping[str, Any], members: Mapping[str, bytes], step: int) -> WrittenCopy:
-    """Write the document of a group that carries a copy.
-
-    Parameters
-    ----------
-    document : mapping
-        That of the group, with nothing in its copy.
-    members : mapping of path to bytes
-        The documents of the nodes in tree order, as :func:`dump_document` writes them.
-    step : int
-        The spaces of a level; at least 1.
-    """
-    raw, margin = dump_document(document, indent=step), b"\n" + b" " * step
-    table = margin + b" " * step + b'"metadata": {'
-    start = raw.index(table, raw.index(margin + b'"consolidated_metadata": {')) + len(table)
-    lead = _lead(step)
-    texts = b",".join([_member(path, text, lead) for path, text in members.items()])
-    closing = margin + b" " * step if members else b""
-    return _keep(WrittenCopy(raw[:start] + texts + closing + raw[start:], start, start + len(texts), step))
-
-
-def _keep(copy: WrittenCopy) -> WrittenCopy:
-    if len(copy.raw) <= _MOST_KEPT_BYTES:
-        _kept.append(copy)
-    return copy
-
-
-def kept_copy(raw: bytes) -> WrittenCopy | None:
-    """Return where the members of a copy lie, if its document is, byte for byte, one that was written here lately."""
-    return next((copy for copy in tuple(_kept) if copy.raw == raw), None)
-
-
-def load_without_copy(raw: bytes, name: str) -> dict[str, Any]:
-    """Parse the document of a group without the copy that it carries; parameters and errors as `load_with_copy`."""
-    kept = kept_copy(raw)
-    document = load_document(raw if kept is None else raw[: kept.start] + raw[kept.end :], name)
-    document.pop("consolidated_metadata", None)
     return document

@@ -1,7 +1,8 @@
-"""The metadata of format 2 said in format 3: the same chunks under the same keys, so no data need be rewritten."""
+"""Convert metadata of format 2 to format 3: chunks and keys stay the same, so no data need be rewritten."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -19,21 +20,21 @@ from zarr.errors import UnknownCodecError
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.registry import get_codec_class
+from zarr.registry import get_codec_class, get_numcodec
 from zarr.types import EndiannessStr
 
 _CORE = ("blosc", "zstd", "gzip")
-"""Codecs of numcodecs that the core specification has by the same name, with the same bytes."""
+"""Codecs of numcodecs that the core specification has under the same name, with the same bytes."""
 _BLOSC_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
 
 
 def convert_group_metadata(metadata: GroupMetadata) -> GroupMetadata:
-    """Return the metadata of a group in format 3, without the copy of its members' documents.
+    """Return the metadata of a group in format 3, without consolidated metadata.
 
     Parameters
     ----------
     metadata
-        Of format 2.
+        The metadata of format 2.
 
     Returns
     -------
@@ -48,12 +49,12 @@ def convert_group_metadata(metadata: GroupMetadata) -> GroupMetadata:
 
 
 def convert_array_metadata(metadata_v2: ArrayV2Metadata) -> ArrayV3Metadata:
-    """Return the metadata of an array in format 3 that reads the same chunks to the same values.
+    """Return the metadata of an array in format 3 that reads the same chunks as the same values.
 
     Parameters
     ----------
     metadata_v2
-        Of format 2.
+        The metadata of format 2.
 
     Returns
     -------
@@ -99,19 +100,19 @@ def convert_array_metadata(metadata_v2: ArrayV2Metadata) -> ArrayV3Metadata:
 
 
 def convert_filters(filters: tuple[Numcodec, ...], dtype: ZDType[Any, Any]) -> list[Codec]:
-    """Return the codecs that do what filters do, the array-to-bytes codec among them.
+    """Return the codecs that are equivalent to filters, with an array-to-bytes codec among them.
 
     Parameters
     ----------
     filters
-        As format 2 has them.
+        The filters of format 2.
     dtype
         The data type of the array.
 
     Returns
     -------
     list of codecs
-        Those that change the array, the one that makes bytes of it, those that change bytes.
+        Array-to-array codecs, the array-to-bytes codec, bytes-to-bytes codecs.
 
     Raises
     ------
@@ -139,12 +140,12 @@ def convert_filters(filters: tuple[Numcodec, ...], dtype: ZDType[Any, Any]) -> l
 
 
 def convert_compressor(compressor: Numcodec, dtype: ZDType[Any, Any]) -> BytesBytesCodec:
-    """Return the codec that does what a compressor does.
+    """Return the codec that is equivalent to a compressor.
 
     Parameters
     ----------
     compressor
-        As format 2 has it.
+        The compressor of format 2.
     dtype
         The data type of the array.
 
@@ -178,19 +179,19 @@ def find_codec(numcodec: Numcodec) -> Codec:
 
 
 def translate_numcodec(numcodec: Numcodec, dtype: ZDType[Any, Any]) -> Codec:
-    """Return the codec of format 3 that does what a codec of numcodecs does.
+    """Return the codec of format 3 that is equivalent to a codec of numcodecs.
 
     Parameters
     ----------
     numcodec
         A filter or compressor of format 2.
     dtype
-        Tells blosc how wide an item is.
+        The data type, for the item size of blosc.
 
     Returns
     -------
     Codec
-        A codec of the core specification where there is one that reads the same bytes, else ``numcodecs.<id>``.
+        A codec of the core specification if one reads the same bytes, else ``numcodecs.<id>``.
 
     Raises
     ------
@@ -210,7 +211,7 @@ def translate_numcodec(numcodec: Numcodec, dtype: ZDType[Any, Any]) -> Codec:
     elif name == "zstd":
         settings.setdefault("checksum", False)
     elif name == "blosc":
-        # The width of the items stands in the chunks, too; this one is for chunks yet to be written.
+        # The item size is also in the chunks; this one is for new chunks.
         width = getattr(dtype, "item_size", 1)
         auto = 2 if width == 1 else 1
         shuffle = settings.get("shuffle", auto)
@@ -219,20 +220,55 @@ def translate_numcodec(numcodec: Numcodec, dtype: ZDType[Any, Any]) -> Codec:
     return _make_codec(name, settings)
 
 
+def numcodec_configuration(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the configuration of the codec of format 2 that reads the bytes of a codec of format 3.
+
+    Parameters
+    ----------
+    document
+        The codec, as JSON of format 3.
+
+    Returns
+    -------
+    dict or None
+        As :func:`zarr.registry.get_numcodec` takes it. None where there is no such codec.
+
+    Examples
+    --------
+    >>> numcodec_configuration({"name": "gzip", "configuration": {"level": 3}})
+    {'id': 'gzip', 'level': 3}
+    >>> numcodec_configuration({"name": "sharding_indexed"}) is None
+    True
+    """
+    name, settings = document["name"], dict(document.get("configuration") or {})
+    if name == "blosc":
+        settings.pop("typesize", None)
+        settings["shuffle"] = _BLOSC_SHUFFLES.index(settings.get("shuffle", "shuffle"))
+    if name == "crc32c":
+        settings["location"] = "end"
+    if name == "zstd" and not settings.get("checksum"):
+        settings.pop("checksum", None)
+    configuration: dict[str, Any] = {"id": name.removeprefix("numcodecs."), **settings}
+    with contextlib.suppress(UnknownCodecError, ValueError, TypeError):
+        get_numcodec(configuration)  # type: ignore[arg-type]
+        return configuration
+    return None
+
+
 def _make_codec(name: str, settings: Mapping[str, Any]) -> Codec:
     configuration = {key: value for key, value in settings.items() if key != "id"}
     return get_codec_class(name).from_dict({"name": name, "configuration": configuration})
 
 
 def _vlen_codec(numcodec: Numcodec) -> ArrayBytesCodec | None:
-    """Return the codec that makes bytes of strings, or of bytes objects; numcodecs' layout is the registered one."""
+    """Return the codec that turns strings or bytes objects into bytes, in the layout of numcodecs."""
     if numcodec.codec_id == "vlen-utf8":
         return VLenUTF8Codec()
     return VLenBytesCodec() if numcodec.codec_id == "vlen-bytes" else None
 
 
 def _bytes_codec(dtype: ZDType[Any, Any], filters: tuple[Numcodec, ...]) -> BytesCodec:
-    """Return the codec for the byte order that the last filter leaves behind, else for that of the data type."""
+    """Return the codec for the byte order after the last filter, or for that of the data type."""
     endianness: EndiannessStr = getattr(dtype, "endianness", "little")
     for numcodec in filters:
         config = numcodec.get_config()

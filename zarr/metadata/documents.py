@@ -1,7 +1,7 @@
 """Metadata documents as bytes: JSON in and out.
 
-What is read is bounded and checked before it is parsed; what is written is byte for byte what ``json.dumps`` writes, by
-a writer that is several times faster for indented documents.
+Documents are limited and checked before they are parsed. The writer gives the same bytes as ``json.dumps``, but is
+several times faster for indented documents.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from json import JSONDecodeError
 from operator import is_
 from typing import Any, Final, NoReturn
 
@@ -18,12 +17,12 @@ import numpy as np
 from zarr.defaults import settings
 from zarr.errors import GroupNotFoundError, MetadataValidationError, NodeTypeValidationError
 
-# Larger documents are not metadata; reading one would only take the memory of the process.
+# Larger documents are not metadata; reading one would only use up memory.
 MAX_DOCUMENT_BYTES = 2**30
-# A document nested deeper than this cannot be written back; parsers of other libraries give up much earlier.
+# A document nested deeper than this cannot be written back; parsers of other libraries stop much earlier.
 MAX_DOCUMENT_DEPTH = 512
 
-_BOM = b"\xef\xbb\xbf"  # to be passed over, as the codec "utf-8-sig" does, which is written in Python
+_BOM = b"\xef\xbb\xbf"  # skipped as by the codec "utf-8-sig", which is written in Python
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 encode_string: Callable[[str], str] = json.encoder.encode_basestring_ascii
 
@@ -36,18 +35,18 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
     raw
         The bytes.
     name
-        How to call the document in messages: its key, or its key and store.
+        The name of the document in messages: its key, or its key and store.
 
     Returns
     -------
     dict
-        Integers are exact; ``NaN``, ``Infinity`` and ``-Infinity``, which are not JSON but are found, are floats.
+        Integers are exact; ``NaN``, ``Infinity`` and ``-Infinity``, which are not JSON but occur, are floats.
 
     Raises
     ------
     MetadataValidationError
-        If it is nested too deeply or too large; or not UTF-8, not JSON or no object, and then it is a
-        ``UnicodeDecodeError``, a ``json.JSONDecodeError`` or a ``TypeError`` as well.
+        If it is nested too deeply or too large; or not UTF-8, not JSON or no object: then the error is also a
+        ``UnicodeDecodeError``, a ``json.JSONDecodeError`` or a ``TypeError``.
 
     Examples
     --------
@@ -68,7 +67,7 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
         raise MetadataValidationError(f"The document {name!r} is nested too deeply.") from None
     except json.JSONDecodeError as error:
         hint = " It is empty." if not raw.strip() else ""
-        raise MetadataSyntaxError(f"The document {name!r} is not valid JSON: {error}.{hint}", error) from error
+        raise JSONDecodeError(f"The document {name!r} is not valid JSON: {error}.{hint}", error) from error
     except ValueError as error:  # a number with more digits than Python reads
         raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.") from error
     if not isinstance(document, dict):
@@ -87,10 +86,10 @@ def _json_kind(value: object) -> str:
 
 
 def _is_shallow(raw: bytes, limit: int) -> bool:
-    """Say whether the brackets alone show that a document is not nested deeper than ``limit``; False is no proof."""
+    """Return True if the brackets alone show that a document is not nested deeper than ``limit``; False is no proof."""
     brackets = raw.translate(None, _NO_BRACKETS)
     for _ in range(limit):
-        # Each round takes away the innermost level, everywhere at once.
+        # Each round removes the innermost level, everywhere at once.
         brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
         if not brackets:
             return True
@@ -119,7 +118,7 @@ def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "co
     document
         The members; tuples are written as arrays.
     indent
-        Spaces a level; None for one line. By default the setting ``json_indent``.
+        Number of spaces for each level; None for one line. By default the setting ``json_indent``.
 
     Returns
     -------
@@ -129,7 +128,7 @@ def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "co
     Raises
     ------
     TypeError
-        If something in it has no JSON form; the message says where it is.
+        If something in it has no JSON form; the message has its place.
     ValueError
         If it contains itself or is nested too deeply.
 
@@ -164,9 +163,9 @@ class DocumentFrame:
     document
         The members, in their order.
     changing
-        The names of those that change; each must be among the members.
+        The names of the changing members; each must be in the document.
     indent
-        Spaces a level, at least 0.
+        Number of spaces for each level, at least 0.
 
     Examples
     --------
@@ -193,12 +192,12 @@ class DocumentFrame:
         self._pieces.append(piece + "\n}")
 
     def filled(self, values: Mapping[str, Any]) -> bytes:
-        """Return the document with these values of the members that change.
+        """Return the document with these values of the changing members.
 
         Raises
         ------
         TypeError, RecursionError
-            If one of them cannot be written; :func:`dump_document` tells what, and where it is.
+            If one of them cannot be written; :func:`dump_document` reports the reason and the place.
         """
         pieces = self._pieces
         texts = [_text(values[name], self._margin, self._step) for name in self._names]
@@ -213,11 +212,11 @@ def dump_framed(
     Parameters
     ----------
     frames : dict
-        The rest of it, by indent: kept by the caller, filled in here.
+        The rest of the document, by indent: the caller keeps it, this function fills it.
     to_dict : callable
-        Gives the whole document.
+        Returns the whole document.
     values : mapping
-        The members that change.
+        The changing members.
     indent : int, str or None
         As for :func:`dump_document`, with the same result and the same errors.
 
@@ -261,12 +260,12 @@ def _text(value: Any, margin: str, step: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value with Python's numbers, booleans and strings in the place of NumPy's, which JSON has not.
+    """Return a value with Python's numbers, booleans and strings in place of NumPy's, which JSON does not have.
 
     Parameters
     ----------
     value
-        Anything; dicts, lists and tuples are searched, and returned as they are where there is nothing to replace.
+        Any value; dicts, lists and tuples are searched, and returned unchanged if there is nothing to replace.
 
     Examples
     --------
@@ -344,7 +343,7 @@ ADVICE: Final = {
         'are, add "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}] to the document'
     )
 }
-"""Advice about a member that is missing."""
+"""Advice about a missing member."""
 
 
 class MetadataTypeError(MetadataValidationError, TypeError):
@@ -359,21 +358,24 @@ class MetadataKeyError(MetadataValidationError, KeyError):
 
 
 class MetadataMemberError(MetadataKeyError, MetadataTypeError):
-    """A member of a document of format 2 is missing that every array has: also a ``TypeError``, as in zarr-python."""
+    """A member that every array has is missing in a document of format 2: also a ``TypeError``, as in zarr-python."""
 
 
 class MissingParentError(GroupNotFoundError, MetadataKeyError):
-    """Consolidated metadata list a node below a group that they do not list: there is no group to open."""
+    """Consolidated metadata lists a node below a group that it does not list, so that the group cannot be opened."""
 
 
 class MissingNodeTypeError(NodeTypeValidationError, MetadataMemberError):
-    """A document ``zarr.json`` says not of what kind of node it is."""
+    """A document ``zarr.json`` does not state its kind of node."""
 
 
-class MetadataSyntaxError(MetadataValidationError, JSONDecodeError):
-    """A metadata document is no JSON: where it ceases to be, and its text, are in ``pos`` and ``doc``."""
+class JSONDecodeError(MetadataValidationError, json.JSONDecodeError):
+    """A metadata document is not JSON; ``pos`` and ``doc`` are those of the parser's error.
 
-    def __init__(self, message: str, found: JSONDecodeError | None = None) -> None:
+    It has the name of its base class, since programs print and compare the names of errors.
+    """
+
+    def __init__(self, message: str, found: json.JSONDecodeError | None = None) -> None:
         ValueError.__init__(self, message)
         if found is not None:
             self.__dict__.update(found.__dict__)
@@ -390,7 +392,7 @@ class MetadataEncodingError(MetadataValidationError, UnicodeDecodeError):
             UnicodeDecodeError.__init__(self, *found.args)
         self.args = (message,)
 
-    # That of UnicodeDecodeError writes a message of its own.
+    # UnicodeDecodeError would write a message of its own.
     __str__ = Exception.__str__
 
 
@@ -408,7 +410,7 @@ def document_place(document: str, path: str | None, member: str | None = None) -
     path
         Path of the node, if it is known.
     member
-        Member of the document, if the fault lies in one.
+        Member of the document with the fault, if it is known.
 
     Returns
     -------
@@ -424,18 +426,18 @@ def document_place(document: str, path: str | None, member: str | None = None) -
 
 
 def locate(error: Exception, place: str) -> Exception:
-    """Return the error to raise in the stead of ``error``, with the place in its message.
+    """Return the error to raise in place of ``error``, with the place in its message.
 
-    Faults of a value become `MetadataValidationError`; those of type, of a missing member and of range become a
-    subclass that is also the builtin, so that ``except TypeError`` and ``except KeyError`` go on working. Errors of
-    a class of their own, such as `UnknownCodecError`, keep it.
+    Faults of a value become `MetadataValidationError`; errors of type, of a missing member and of range become a
+    subclass that is also the builtin, so that ``except TypeError`` and ``except KeyError`` still work. Errors of a
+    class of their own, such as `UnknownCodecError`, keep it.
 
     Parameters
     ----------
     error
-        What a parser raised.
+        The error of a parser.
     place
-        From `document_place`.
+        The result of `document_place`.
 
     Returns
     -------
@@ -456,14 +458,14 @@ def locate(error: Exception, place: str) -> Exception:
     if type(error) is TypeError:
         return MetadataTypeError(message)
     if type(error) is ValueError or (isinstance(error, ValueError) and not type(error).__module__.startswith("zarr")):
-        # Plain ones, and those of the standard library, such as that of base64.
+        # Plain builtin errors, and those of the standard library, such as that of base64.
         return MetadataValidationError(message)
     error.add_note(f"in {place}")
     return error
 
 
 def raise_located(error: Exception, place: str) -> NoReturn:
-    """Raise an error that was caught with the place in its message: that of :func:`locate`, made of the other one.
+    """Raise the error of :func:`locate` for a caught one, with the caught one as its cause.
 
     Examples
     --------
@@ -480,7 +482,7 @@ def raise_located(error: Exception, place: str) -> NoReturn:
 
 
 def require(document: Mapping[str, object], member: str, missing: type[MetadataKeyError] = MetadataKeyError) -> object:
-    """Return a member that a document must have.
+    """Return a required member of a document.
 
     Raises
     ------

@@ -27,13 +27,13 @@ else:
 
 
 class AllowedExtraField(TypedDict):
-    """A member that this version does not know and that says that it need not be understood."""
+    """An unknown member that declares that it need not be understood."""
 
     must_understand: Literal[False]
 
 
 def check_allowed_extra_field(data: object) -> bool:
-    """Say whether an unknown member may be passed over: an object with ``"must_understand": false``.
+    """Return True if an unknown member may be ignored: an object with ``"must_understand": false``.
 
     Examples
     --------
@@ -53,9 +53,9 @@ def parse_extra_fields(
     data
         The members; None for none.
     reserved_keys
-        Names that the format gives a meaning.
+        Names with a meaning in the format.
     node_type
-        For the message.
+        The kind of node, for the message.
 
     Returns
     -------
@@ -112,12 +112,12 @@ def parse_attributes(data: Any) -> dict[str, JSON]:
 
 
 def as_attributes(changes: Any) -> dict[str, JSON]:
-    """Return changes of attributes as a new dict, which may be given as pairs, too.
+    """Return changes of attributes as a new dict; they may be given as pairs, too.
 
     Raises
     ------
     WrongTypeError
-        If no dict can be made of them.
+        If they cannot be made into a dict.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def as_attributes(changes: Any) -> dict[str, JSON]:
 
 
 def named_attributes(data: Any) -> dict[str, JSON]:
-    """Return the attributes that a user gives as a new dict. JSON has strings for names only.
+    """Return the attributes of a user as a new dict. JSON only has strings as names.
 
     Raises
     ------
@@ -190,7 +190,7 @@ def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
     Parameters
     ----------
     data
-        None, or an iterable of JSON objects. The format defines no transformer; one can be registered under
+        None, or an iterable of JSON objects. The format defines no transformer; others can be registered under
         ``zarr.storage_transformer``.
 
     Returns
@@ -202,7 +202,7 @@ def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
     TypeError
         If it is not an iterable of objects.
     MetadataValidationError
-        If it names a transformer that nobody registered.
+        If a transformer is not registered.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def parse_codecs(data: object, *, stored: bool = False) -> tuple[Codec, ...]:
     data
         An iterable of codecs, of their JSON forms and of their bare names.
     stored
-        Whether they are those of a document, where blosc must say the item size that it shuffles by.
+        If True, they come from a document, in which blosc must have the item size for its shuffle.
 
     Returns
     -------
@@ -261,11 +261,11 @@ def parse_codecs(data: object, *, stored: bool = False) -> tuple[Codec, ...]:
     Raises
     ------
     TypeError
-        If it is not an iterable, or an entry is neither.
+        If it is not an iterable, or an entry is neither a codec nor its JSON form.
     ValueError
-        If there are more codecs than any chain has, or stored blosc is to shuffle items of unknown size.
+        If there are more codecs than a chain may have, or stored blosc shuffles items of unknown size.
     UnknownCodecError
-        If no implementation of a name is known.
+        If a name has no known implementation.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def parse_codecs(data: object, *, stored: bool = False) -> tuple[Codec, ...]:
         except MetadataValidationError:
             raise
         except KeyError as error:
-            # A codec that takes its configuration without looking must not seem to be a node that is not there.
+            # A KeyError of a codec's constructor must not look like a missing node.
             what = f"KeyError {error.args[0]!r}" if error.args else "KeyError"
             raise MetadataValidationError(f"{what} while parsing the configuration for codec {name!r}.") from error
     return tuple(found)
@@ -316,7 +316,7 @@ def _check_stored(data: object) -> None:
 
 
 def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:
-    """Return the one codec that makes bytes of an array.
+    """Return the one array-to-bytes codec.
 
     Raises
     ------
@@ -332,30 +332,30 @@ def validate_array_bytes_codec(codecs: tuple[Codec, ...]) -> ArrayBytesCodec:
 
 
 def warn_whole_shards() -> None:
-    """Tell that the shards of an array can only be read and written as a whole."""
+    """Warn that the shards of an array can only be read and written as a whole."""
     warn(
-        "Another codec beside the `sharding_indexed` codec disables partial reads and writes, which may lead to "
-        "inefficient performance. Give filters and compressors to the codec of the shards instead: "
+        "Combining a `sharding_indexed` codec disables partial reads and writes, which may lead to inefficient "
+        "performance. Another codec stands beside it: give filters and compressors to the codec of the shards instead: "
         "create_array(..., shards=..., compressors=...) does so.",
         ZarrUserWarning,
     )
 
 
-# What a codec makes of an array depends neither on how the array behaves at run time nor on where its data lie.
+# Neither the run-time behaviour of an array nor the place of its data changes the result of a codec.
 _PLAIN_CONFIG = ArrayConfig(order="C", write_empty_chunks=False)
 
 
 def settle_codecs(
     codecs: tuple[Codec, ...], *, shape: tuple[int, ...], dtype: ZDType[Any, Any], fill_value: Any, chunk_grid: Any
 ) -> tuple[Codec, ...]:
-    """Fill in what the codecs take from the array, and let each check that it can be used.
+    """Fill in the parameters that codecs take from the array, and let each codec validate itself.
 
     Parameters
     ----------
     codecs
-        As the document has them.
+        The codecs of the document.
     shape, dtype, fill_value, chunk_grid
-        Of the array.
+        Members of the array.
 
     Returns
     -------
@@ -366,23 +366,23 @@ def settle_codecs(
     ValueError
         If there is not exactly one array-to-bytes codec, or a codec does not fit the array.
     TypeError
-        If they stand in an impossible order.
+        If their order is impossible.
     """
-    # They are settled for the first chunk; for the array, where the grid does not say how large that is.
+    # They are validated for the first chunk; for the whole array, if the grid has no chunk shape.
     chunk = getattr(chunk_grid, "chunk_shape", None) or shape
     spec = ArraySpec(tuple(chunk), dtype, fill_value, _PLAIN_CONFIG, buffer_prototype)
     settled = validate_codecs(codecs, spec, shape, chunk_grid)
-    # A codec that does not fit the array is named first: it says more than that another one is missing.
+    # A codec that does not fit the array is reported first: that is more useful than a missing one.
     try:
         sort_codecs(codecs)
     except (TypeError, ValueError):
-        validate_array_bytes_codec(codecs)  # says what is missing, whatever the order
+        validate_array_bytes_codec(codecs)  # reports the missing codec, in any order
         raise
     return settled
 
 
 def fits_shapes(codecs: Iterable[Codec]) -> bool:
-    """Return whether codecs have no say in the shape of an array: settled for its chunks, they are so whatever it is.
+    """Return True if codecs do not depend on the shape of the array: valid for its chunks, valid for any shape.
 
     Examples
     --------

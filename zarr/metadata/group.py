@@ -1,6 +1,6 @@
-"""The documents of a group, and the copy of its members' documents that it may carry.
+"""The documents of a group, and its consolidated metadata.
 
-A group may hold a copy and a copy holds groups, so both classes live here.
+Groups contain consolidated metadata and consolidated metadata contains groups, so both classes are in this file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.defaults import settings
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import has_whole_shards, is_sharable, keep
-from zarr.metadata.consolidated import Piece, nest_paths, split_zmetadata, tree_order, write_copy, zmetadata_document
+from zarr.metadata.consolidated import Piece, nest_paths, split_zmetadata, tree_order, zmetadata_document
+from zarr.metadata.copies import write_copy
 from zarr.metadata.documents import MetadataTypeError, document_place, dump_document, raise_located, require
 from zarr.metadata.fields import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.v2 import ArrayV2Metadata
@@ -60,11 +61,11 @@ class GroupMetadata(Metadata):
     Parameters
     ----------
     attributes
-        What the user says about the group.
+        The attributes of the user.
     zarr_format
         2 or 3.
     consolidated_metadata
-        A copy of the documents of the nodes below, if the group carries one.
+        The consolidated metadata of the group, if it has any.
     extra_fields
         Members that need not be understood; format 3 only.
 
@@ -95,7 +96,7 @@ class GroupMetadata(Metadata):
         parse_zarr_format(zarr_format)
         if extra_fields and zarr_format == 2:
             raise ValueError("Invalid extra fields. Zarr format 2 group metadata does not support extra fields.")
-        # The class is frozen, so its fields are put in place behind its back, all at once.
+        # The class is frozen, so its fields are set through ``__dict__``, all at once.
         self.__dict__.update(
             attributes=parse_attributes(attributes),
             zarr_format=zarr_format,
@@ -115,7 +116,7 @@ class GroupMetadata(Metadata):
         path
             Path of the group, for messages.
         name
-            Which document of a store it is, ``zarr.json`` or ``.zgroup``: its format must then be that of its name.
+            The name of its document, ``zarr.json`` or ``.zgroup``: its format must be that of the name.
 
         Returns
         -------
@@ -126,7 +127,7 @@ class GroupMetadata(Metadata):
         MetadataValidationError
             If a member is malformed or unknown.
         NodeTypeValidationError
-            If it is the document of something else.
+            If it is the document of another kind of node.
         """
         zarr_format = data.get("zarr_format", 3)
         member: str | None = "zarr_format"
@@ -136,9 +137,10 @@ class GroupMetadata(Metadata):
                 _check_format(data, name)
             member = None
             if data.get("node_type") not in ("group", None):
-                raise NodeTypeValidationError("node_type", "group", data["node_type"])
+                message = f"Invalid value for 'node_type'. Expected 'group' or None. Got {data['node_type']!r}."
+                raise NodeTypeValidationError(message)
             member = "consolidated_metadata"
-            # An empty object, and null, which was once written, mean that there is no copy.
+            # An empty object, and null, which was once written, mean that there is no consolidated metadata.
             raw_copy = data.get(member) or None
             copy = raw_copy if raw_copy is None else ConsolidatedMetadata.from_stored(raw_copy, path=path)
             member = "attributes"
@@ -167,12 +169,12 @@ class GroupMetadata(Metadata):
         Parameters
         ----------
         prototype
-            Which class of buffer to make.
+            The class of the buffers.
 
         Returns
         -------
         dict
-            ``zarr.json``; in format 2 ``.zgroup``, ``.zattrs`` and, if the group carries a copy, ``.zmetadata``.
+            ``zarr.json``; in format 2 ``.zgroup``, ``.zattrs`` and, with consolidated metadata, ``.zmetadata``.
 
         Raises
         ------
@@ -197,7 +199,7 @@ class GroupMetadata(Metadata):
         if copy is None or type(indent) is not int or indent < 1:
             return dump_document(self.to_dict())
         empty = _with_copy(self, ConsolidatedMetadata({})).to_dict()
-        return write_copy(empty, copy.to_texts(indent), indent).raw
+        return write_copy(empty, copy.to_texts(indent), indent)
 
 
 NodeMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata | GroupMetadata
@@ -205,17 +207,17 @@ NodeMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata | GroupMetadata
 
 @dataclass(frozen=True)
 class ConsolidatedMetadata:
-    """A copy of the documents of the nodes below a group.
+    """Consolidated metadata: copies of the documents of the nodes below a group.
 
     Parameters
     ----------
     metadata
-        The members of the group, by name; groups among them carry the copy of their own members. A node whose parent
-        cannot be read stands here under its longer relative path.
+        The members of the group, by name; groups among them have the consolidated metadata of their own members. A node
+        whose parent cannot be read is listed under its longer relative path.
     kind
         ``"inline"``, the only one.
     must_understand
-        False: who does not know of it may ignore it.
+        False: readers that do not know it may ignore it.
 
     Examples
     --------
@@ -242,7 +244,7 @@ class ConsolidatedMetadata:
         Returns
         -------
         ConsolidatedMetadata
-            A member whose document cannot be read is not among ``metadata`` but among ``unreadable``.
+            A member whose document cannot be read is not in ``metadata`` but in ``unreadable``.
 
         Raises
         ------
@@ -257,7 +259,24 @@ class ConsolidatedMetadata:
 
     @classmethod
     def from_stored(cls, data: Mapping[str, JSON], *, path: str | None = None) -> ConsolidatedMetadata:
-        """Do the same for what lies in a store: whatever a member is, the others are read."""
+        """Do the same for a stored document: unreadable members do not prevent the reading of the others.
+
+        Parameters
+        ----------
+        data : mapping
+            The object ``consolidated_metadata``.
+        path : str, optional
+            The path of the group, for messages.
+
+        Returns
+        -------
+        ConsolidatedMetadata
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the object itself is malformed.
+        """
         if not isinstance(data, Mapping):
             raise TypeError(f"Expected consolidated metadata to be an object, got {type(data)}")
         kind = data.get("kind")
@@ -270,7 +289,19 @@ class ConsolidatedMetadata:
 
     @classmethod
     def from_zmetadata(cls, document: Mapping[str, Any], *, path: str | None = None) -> ConsolidatedMetadata:
-        """Read the document ``.zmetadata`` of format 2; parameters, result and errors as `from_dict`."""
+        """Read the document ``.zmetadata`` of format 2; parameters, result and errors as `from_dict`.
+
+        Parameters
+        ----------
+        document : mapping
+            The parsed document.
+        path : str, optional
+            The path of the group, for messages.
+
+        Returns
+        -------
+        ConsolidatedMetadata
+        """
         return cls.from_documents(split_zmetadata(document)[1], path=path)
 
     @classmethod
@@ -282,7 +313,7 @@ class ConsolidatedMetadata:
         documents
             Members of the documents, by relative path, in any order.
         path
-            Path of the group that carries the copy, for messages.
+            Path of the group, for messages.
 
         Returns
         -------
@@ -303,7 +334,7 @@ class ConsolidatedMetadata:
 
     @property
     def unreadable(self) -> Mapping[str, tuple[Any, Exception]]:
-        """Documents that could not be read, and why, by path below the group.
+        """Documents that could not be read, with their errors, by path below the group.
 
         They are kept so that they are written back as they were.
         """
@@ -312,7 +343,7 @@ class ConsolidatedMetadata:
 
     @property
     def flattened_metadata(self) -> dict[str, NodeMetadata]:
-        """All nodes below the group, by path. Groups among them carry an empty copy."""
+        """All nodes below the group, by path. Groups among them have empty consolidated metadata."""
         flat: dict[str, NodeMetadata] = {}
         for name, node in self.metadata.items():
             if not isinstance(node, GroupMetadata):
@@ -324,20 +355,67 @@ class ConsolidatedMetadata:
                     flat[f"{name}/{below}"] = member
         return flat
 
+    def with_member(self, path: str, node: NodeMetadata | None) -> ConsolidatedMetadata | None:
+        """Return the copy with another document of one node, or without that node and all nodes below it.
+
+        Parameters
+        ----------
+        path
+            Of the node, below the group.
+        node
+            None takes it away.
+
+        Returns
+        -------
+        ConsolidatedMetadata or None
+            None where a group above the node is not in the copy.
+        """
+        name, _, rest = path.partition("/")
+        members = dict(self.metadata)
+        there = members.get(name)
+        if not rest or path in members:
+            members.pop(path, None)
+            if node is not None:
+                members[path] = node
+                members = dict(sorted(members.items()))
+            return ConsolidatedMetadata(members)
+        if not isinstance(there, GroupMetadata) or there.consolidated_metadata is None:
+            return None
+        below = there.consolidated_metadata.with_member(rest, node)
+        if below is None:
+            return None
+        members[name] = _with_copy(there, below)
+        return ConsolidatedMetadata(members)
+
     def _nodes(self) -> dict[str, Any]:
-        """All nodes below the group, parents first; of one that was not read as it stands, the stored document."""
-        # Its own first write puts both right.
+        """All nodes below the group, parents first; the stored document of one that was repaired when it was read."""
+        # The first write of that node corrects both.
         found = self.flattened_metadata.items()
         nodes = {path: getattr(node, "_stored_document", None) or node for path, node in found}
         nodes.update({path: document for path, (document, _) in self.unreadable.items()})
         return {path: nodes[path] for path in sorted(nodes, key=tree_order)}
 
     def to_documents(self) -> dict[str, dict[str, Any]]:
-        """Return the members of the documents of all nodes, parents first, by path."""
+        """Return the members of the documents of all nodes, parents first, by path.
+
+        Returns
+        -------
+        dict
+        """
         return {path: node.to_dict() if isinstance(node, Metadata) else node for path, node in self._nodes().items()}
 
     def to_texts(self, indent: int) -> dict[str, bytes]:
-        """Return the documents of all nodes as bytes, parents first, by path."""
+        """Return the documents of all nodes as bytes, parents first, by path.
+
+        Parameters
+        ----------
+        indent : int
+            Spaces for each level.
+
+        Returns
+        -------
+        dict of str to bytes
+        """
         return {
             path: node.to_text(indent)
             if type(node) is ArrayV3Metadata
@@ -346,12 +424,17 @@ class ConsolidatedMetadata:
         }
 
     def to_dict(self) -> dict[str, JSON]:
-        """Return the object ``consolidated_metadata``: all nodes in one table, parents first."""
+        """Return the object ``consolidated_metadata``: all nodes in one table, parents first.
+
+        Returns
+        -------
+        dict
+        """
         return {"kind": self.kind, "must_understand": self.must_understand, "metadata": self.to_documents()}
 
 
 def _check_format(document: Mapping[str, Any], name: str) -> None:
-    """Refuse a document of another format than that of its name: the members of its group lie under other names."""
+    """Refuse a document of another format than its name: the members of its group have other names."""
     found = document.get("zarr_format", 3) if name == ZARR_JSON else require(document, "zarr_format")
     if found != (2 if name == ZGROUP_JSON else 3):
         raise ValueError(f"a document {name} cannot be of format {found!r}")
@@ -363,7 +446,7 @@ def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
     Parameters
     ----------
     document
-        The members, or a piece of a larger document; in format 2 with the attributes among them.
+        The members, or a piece of a larger document; in format 2 with the attributes.
     path
         Path of the node, for messages.
 
@@ -413,7 +496,7 @@ def _with_copy(group: GroupMetadata, copy: ConsolidatedMetadata) -> GroupMetadat
 
 
 def _nest(nodes: dict[str, NodeMetadata], unreadable: dict[str, tuple[Any, Exception]]) -> ConsolidatedMetadata:
-    """Put nodes into one another; the deepest groups are made first, because they cannot be changed afterwards."""
+    """Nest the nodes; the deepest groups are made first, because they cannot be changed afterwards."""
     members = nest_paths(nodes, {path: isinstance(node, GroupMetadata) for path, node in nodes.items()}, unreadable)
     copies: dict[str, ConsolidatedMetadata] = {}
     for group in sorted(members, key=tree_order, reverse=True):

@@ -1,6 +1,6 @@
-"""Moving metadata from format 2 to format 3: new documents beside the old ones, the chunks stay as they are.
+"""Migrate metadata from format 2 to format 3: write new documents beside the old ones, keep the chunks.
 
-Stands on floor 6, above the groups: it walks stores. What the documents say is decided in `convert.py`.
+It is on floor 6, above the groups, because it reads stores. `convert.py` makes the documents.
 """
 
 from __future__ import annotations
@@ -15,23 +15,18 @@ from zarr.arrays.array import Array
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import GroupNotFoundError
 from zarr.groups.group import Group
-from zarr.metadata.convert import (
-    convert_array_metadata,
-    convert_compressor,
-    convert_filters,
-    convert_group_metadata,
-    find_codec,
-)
+from zarr.metadata import convert
 from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata, parse_member
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.requests import Delete, Gather, Get, ListDir, Put, Steps
+from zarr.storage.keys import join
 from zarr.storage.path import StorePath
 from zarr.types import ZARR_JSON, ZARRAY_JSON, ZATTRS_JSON, ZGROUP_JSON, ZMETADATA_V2_JSON, ZarrFormat
 
-# Names of other rooms that zarr-python's module shows, too.
+# Names of other rooms that zarr-python's module has, too.
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
@@ -51,10 +46,10 @@ AnyArray: TypeAlias = Array[Any]
 
 _logger = logging.getLogger(__name__)
 
-_convert_array_metadata = convert_array_metadata
-_convert_compressor = convert_compressor
-_convert_filters = convert_filters
-_find_numcodecs_zarr3 = find_codec
+_convert_array_metadata = convert.convert_array_metadata
+_convert_compressor = convert.convert_compressor
+_convert_filters = convert.convert_filters
+_find_numcodecs_zarr3 = convert.find_codec
 
 _V2_DOCUMENTS = (ZARRAY_JSON, ZGROUP_JSON, ZATTRS_JSON, ZMETADATA_V2_JSON)
 
@@ -67,9 +62,9 @@ def migrate_v2_to_v3(*, input_store: Store, output_store: Store | None = None, d
     input_store
         A store whose root is an array or group of format 2.
     output_store
-        Where the new documents go; the same store by default. Chunks are not copied.
+        The store of the new documents; the same store by default. Chunks are not copied.
     dry_run
-        Say (in the log) what would be written, and write nothing.
+        If True, log the documents that would be written, and write nothing.
 
     Raises
     ------
@@ -78,7 +73,7 @@ def migrate_v2_to_v3(*, input_store: Store, output_store: Store | None = None, d
     TypeError
         If the root is of format 3 already, or filters cannot be expressed in format 3.
     ValueError
-        If a filter or compressor has no counterpart. Nothing has been written then.
+        If a filter or compressor has no counterpart. Nothing is written then.
 
     Examples
     --------
@@ -101,16 +96,16 @@ def migrate_to_v3(zarr_v2: AnyArray | Group, output_path: StorePath, dry_run: bo
     zarr_v2
         An array or group of format 2.
     output_path
-        Where the new documents go.
+        The place of the new documents.
     dry_run
-        Say (in the log) what would be written, and write nothing.
+        If True, log the documents that would be written, and write nothing.
 
     Raises
     ------
     TypeError
         If it is of format 3 already, or filters cannot be expressed in format 3.
     ValueError
-        If a filter or compressor has no counterpart. Nothing has been written then.
+        If a filter or compressor has no counterpart. Nothing is written then.
 
     Examples
     --------
@@ -128,12 +123,12 @@ def migrate_to_v3(zarr_v2: AnyArray | Group, output_path: StorePath, dry_run: bo
 
 
 def check_migration(store: Store) -> None:
-    """See that all nodes of format 2 can be converted, whether or not documents of format 3 lie beside theirs.
+    """Check that all nodes of format 2 can be converted, also those beside a document of format 3.
 
     Raises
     ------
     GroupNotFoundError, TypeError, ValueError
-        As :func:`migrate_v2_to_v3`.
+        As for :func:`migrate_v2_to_v3`.
     """
     runner_for(store).run(_converted_steps(store, "", beside=True))
 
@@ -178,7 +173,7 @@ def _walk_steps(path: str) -> Steps[list[tuple[str, set[str]]]]:
     found = [(path, names)]
     if not (yield from _is_array_steps(path, names)):
         below = sorted(names - {ZARR_JSON, *_V2_DOCUMENTS})
-        for folders in (yield Gather(_walk_steps(_join(path, name)) for name in below)):
+        for folders in (yield Gather(_walk_steps(join(path, name)) for name in below)):
             found += folders
     return found
 
@@ -186,17 +181,13 @@ def _walk_steps(path: str) -> Steps[list[tuple[str, set[str]]]]:
 def _is_array_steps(path: str, names: set[str]) -> Steps[bool]:
     if ZARRAY_JSON in names or ZGROUP_JSON in names or ZARR_JSON not in names:
         return ZARRAY_JSON in names
-    key = _join(path, ZARR_JSON)
+    key = join(path, ZARR_JSON)
     raw = yield Get(key)
     return raw is not None and load_document(raw.to_bytes(), key).get("node_type") == "array"
 
 
-def _join(path: str, name: str) -> str:
-    return f"{path}/{name}" if path else name
-
-
 def _read_steps(path: str, document: str) -> Steps[ArrayV2Metadata | GroupMetadata]:
-    key, attributes_key = _join(path, document), _join(path, ZATTRS_JSON)
+    key, attributes_key = join(path, document), join(path, ZATTRS_JSON)
     raw = yield Get(key)
     raw_attributes = yield Get(attributes_key)
     members = load_document(raw.to_bytes(), key)
@@ -209,8 +200,8 @@ def _read_steps(path: str, document: str) -> Steps[ArrayV2Metadata | GroupMetada
 
 def _convert(metadata: ArrayV2Metadata | GroupMetadata) -> ArrayV3Metadata | GroupMetadata:
     if isinstance(metadata, GroupMetadata):
-        return convert_group_metadata(metadata)
-    return convert_array_metadata(metadata)
+        return convert.convert_group_metadata(metadata)
+    return convert.convert_array_metadata(metadata)
 
 
 def _write_steps(values: dict[str, Buffer]) -> Steps[None]:
@@ -226,16 +217,16 @@ async def remove_metadata(store: Store, zarr_format: Literal[2, 3], force: bool 
     store
         The store.
     zarr_format
-        Which format's documents go.
+        The format of the documents to delete.
     force
-        Delete them even where there is no document of the other format.
+        If True, delete them even if there is no document of the other format.
     dry_run
-        Say (in the log) what would be deleted, and delete nothing.
+        If True, log the documents that would be deleted, and delete nothing.
 
     Raises
     ------
     ValueError
-        If a node has no document of the other format and ``force`` is not set. Nothing has been deleted then.
+        If a node has no document of the other format and ``force`` is False. Nothing is deleted then.
     """
     if not store.supports_deletes:
         raise ValueError(f"The store {store} cannot delete, so metadata cannot be removed from it.")
@@ -252,7 +243,7 @@ def _doomed_steps(store: Store, zarr_format: ZarrFormat, force: bool) -> Steps[l
     others = {ZARR_JSON} if zarr_format == 2 else {ZARRAY_JSON, ZGROUP_JSON}
     doomed: list[str] = []
     for folder, present in (yield from _walk_steps("")):
-        keys = [_join(folder, name) for name in names if name in present]
+        keys = [join(folder, name) for name in names if name in present]
         if keys and not force and not others & present:
             raise ValueError(
                 f"Cannot remove v{zarr_format} metadata at {store}/{keys[0]} - no v{5 - zarr_format} metadata exists. "

@@ -1,4 +1,4 @@
-"""The names of nodes: which a node may have, in either format."""
+"""The rules for names of nodes, in both formats."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_node_name(name: str) -> None:
     Warns
     -----
     ZarrUserWarning
-        If it begins with ``__``, which the format keeps for itself. Such nodes exist, so the name is not refused.
+        If it begins with ``__``, which the format reserves. Such nodes exist, so the name is not refused.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def check_node_name(name: str) -> None:
 
 
 def check_new_path(path: str) -> None:
-    """Refuse to make a node whose path has a name that no node can bear in either format.
+    """Refuse to create a node whose path has a name that is forbidden in both formats.
 
     Raises
     ------

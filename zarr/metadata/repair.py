@@ -1,9 +1,9 @@
-"""Array documents that earlier writers left malformed, and what they are read as.
+"""Array documents that earlier writers left malformed, and how they are repaired when they are read.
 
-Older releases stored chunk lengths of 0 for axes that were empty, JSON booleans and floats where integers belong, and
-lists of chunk lengths in regular grids. What such a document means is not in doubt, so it is read. Where the chunks of
-the reading lie elsewhere than other readers of the document look for them, the metadata remember the document as it
-was stored; the first write of a chunk then stores the document as it was read (`zarr.arrays.change.documents`).
+Older releases stored chunk lengths of 0 for empty axes, JSON booleans and floats in place of integers, and lists of
+chunk lengths in regular grids. The meaning of such a document is clear, so it is read. If other readers of the document
+would look for the chunks at other places, the metadata remember the stored document; the first write of a chunk then
+stores the repaired document (`zarr.arrays.documents`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from zarr.registry import get_codec_class
 if TYPE_CHECKING:
     from zarr.chunks import rectilinear
     from zarr.codecs.extensions import arrow_vlen
-    from zarr.codecs.extensions.arrow_vlen import ArrowVLenCodec
 else:
     rectilinear = LazyModule("zarr.chunks.rectilinear")
     arrow_vlen = LazyModule("zarr.codecs.extensions.arrow_vlen")
@@ -39,21 +38,21 @@ RECREATE_HINT: Final = (
     "write_data=False)`; where a group above it has consolidated metadata, call zarr.consolidate_metadata then."
 )
 RESAVE_HINT: Final = (
-    "To store what it is read as, update the attributes of the array, if only with {}; where a group above it has "
+    "To store the repaired document, update the attributes of the array, if only with {}; where a group above it has "
     "consolidated metadata, call zarr.consolidate_metadata then."
 )
 
 
 @record(frozen=True)
 class Reading:
-    """One thing in a document that was not read as it stands.
+    """One member of a document that was repaired.
 
     Parameters
     ----------
     moves : bool
-        Whether the chunks lie elsewhere than a reader that takes the document at its word looks for them.
+        If True, a reader that follows the stored document literally looks for the chunks at other places.
     message : str, optional
-        What to tell the user; None where every reader understands the same.
+        The warning for the user; None if every reader understands the same.
     """
 
     moves: bool
@@ -64,7 +63,7 @@ class Reading:
 
 
 def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tuple[Mapping[str, Any], list[Reading]]:
-    """Put what an array document means in the place of what it says, where that is malformed in a known way.
+    """Replace malformed members of an array document by their meaning, if that is known.
 
     Parameters
     ----------
@@ -75,13 +74,13 @@ def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tupl
     Returns
     -------
     document : mapping
-        The same one, if there is nothing to repair. What cannot be repaired stays, for the parsers to refuse.
+        The same one, if there is nothing to repair. Parsers refuse what cannot be repaired.
     readings : list of Reading
 
     Raises
     ------
     TypeError, ValueError
-        If a length that is listed in a regular grid is none.
+        If a length listed in a regular grid is no length.
 
     Examples
     --------
@@ -104,7 +103,7 @@ def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tupl
 
 
 def plain_lengths(document: Mapping[str, Any]) -> Lengths | None:
-    """Return the shape and the chunk shape of a document with a regular grid; None where more is to be looked at.
+    """Return the shape and the chunk shape of a document with a regular grid; None if the document needs repairs.
 
     Examples
     --------
@@ -123,27 +122,27 @@ def plain_lengths(document: Mapping[str, Any]) -> Lengths | None:
     return (tuple(shape), tuple(edges)) if plain and are_lengths(shape, 0) and are_lengths(edges, 1) else None
 
 
-def tell_readings(readings: Sequence[Reading], place: object) -> None:
-    """Warn once of what a document was not read as it stands, naming the array."""
-    told = [reading.message for reading in readings if reading.message is not None] if readings else ()
-    if told:
+def warn_of_repairs(readings: Sequence[Reading], place: object) -> None:
+    """Warn once about the repairs of a document; the warning names the array."""
+    messages = [reading.message for reading in readings if reading.message is not None] if readings else ()
+    if messages:
         name = getattr(place, "label", place or "")
-        warn(f"Array {name!r}: {' '.join(told)}", ZarrUserWarning)
+        warn(f"Array {name!r}: {' '.join(messages)}", ZarrUserWarning)
 
 
 def keep_stored(metadata: Any, stored: Mapping[str, Any], readings: Sequence[Reading]) -> None:
-    """Let metadata remember the document that they were read from, if its chunks are not where it says."""
+    """Keep the stored document in the metadata, if its chunks would be looked for at other places."""
     if readings and any(reading.moves for reading in readings):
         metadata.__dict__["_stored_document"] = deepcopy(dict(stored))
 
 
 def _is_number(entry: object, least: int) -> bool:
-    """Return whether a JSON value is a length, be it written as a boolean or as a float."""
+    """Return True if a JSON value is a length, also one written as a boolean or as a float."""
     return isinstance(entry, int | float) and entry == int(entry) and int(entry) >= least
 
 
 def _repair_lengths(stored: Any, shape: Sequence[int], inner: Sequence[int] | None = None) -> tuple[Any, list[Reading]]:
-    """One chunk length for each axis: 1 for true; for 0 the length of an inner chunk, or 1."""
+    """Return one chunk length for each axis: 1 for true; for 0 the length of an inner chunk, or 1."""
     if not isinstance(stored, list | tuple) or len(stored) != len(shape) or are_lengths(stored, 1):
         return stored, []
     if any(type(entry) not in (int, bool) or entry < 0 for entry in stored):
@@ -171,7 +170,7 @@ def _zeros_message(stored: Sequence[Any], lengths: Sequence[int], shape: Sequenc
 
 
 def has_shards(codecs: Any) -> bool:
-    """Return whether one of the JSON forms of codecs is that of shards.
+    """Return True if one of the JSON forms of codecs is that of shards.
 
     Examples
     --------
@@ -185,7 +184,7 @@ def has_shards(codecs: Any) -> bool:
 
 
 def _inner_shape(codecs: Any) -> Any:
-    """Return the chunk shape inside of the shards, if there are shards."""
+    """Return the shape of the inner chunks, if there are shards."""
     for entry in codecs if isinstance(codecs, list | tuple) else ():
         if has_shards([entry]):
             configuration = entry.get("configuration")
@@ -194,7 +193,7 @@ def _inner_shape(codecs: Any) -> Any:
 
 
 def _repair_codecs(codecs: Any) -> tuple[Any, list[Reading]]:
-    """Return the codecs with true read as 1 in the inner chunk shapes, however deep they stand."""
+    """Return the codecs with true read as 1 in the inner chunk shapes, at any depth."""
     readings: list[Reading] = []
     repaired: list[Any] = []
     if not has_shards(codecs):
@@ -248,7 +247,7 @@ def _plain_edges(edges: Any) -> Any:
 
 
 def _permission() -> str:
-    """Return what the user must do before a rectilinear grid can be stored, if anything."""
+    """Return the step that a user must take before a rectilinear grid can be stored, if any."""
     if settings.get("array.rectilinear_chunks", True):
         return ""
     return (
@@ -258,7 +257,7 @@ def _permission() -> str:
 
 
 def _repair_listed(grid: Any, stored: Any, shape: Sequence[int]) -> tuple[Any, list[Reading]]:
-    """Read a regular grid that lists the lengths along some of its axes as the rectilinear one that it describes."""
+    """Read a regular grid with lists of lengths along some axes as a rectilinear grid."""
     if not isinstance(stored, list | tuple) or len(stored) != len(shape):
         return grid, []
     listed = [axis for axis, edges in enumerate(stored) if isinstance(edges, list | tuple)]
@@ -290,7 +289,7 @@ def _name_of(document: Mapping[str, Any]) -> object:
 
 
 def with_codecs_member(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a document of strings that has no ``codecs`` with none of them; any other as it is.
+    """Return a document of strings without ``codecs`` with an empty list; any other unchanged.
 
     Examples
     --------
@@ -308,7 +307,7 @@ def with_codecs_member(document: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _with_inner_codec(codec: Any, name: str) -> Any:
-    """Return the JSON form of a codec; in that of shards the codecs of chunks get the one that is implied."""
+    """Return the JSON form of a codec; in that of shards add the implied codec of strings."""
     configuration = codec.get("configuration") if isinstance(codec, Mapping) else None
     if not isinstance(configuration, Mapping) or codec.get("name") != "sharding_indexed":
         return codec
@@ -321,7 +320,7 @@ def _with_inner_codec(codec: Any, name: str) -> Any:
 
 
 def codec_kind(codec: Any) -> type:
-    """Return the class of the JSON form of a codec; ``object`` where it is none, which parsing tells.
+    """Return the class for the JSON form of a codec; ``object`` for an unknown form, which parsing refuses.
 
     Examples
     --------
@@ -335,12 +334,12 @@ def codec_kind(codec: Any) -> type:
         return object
 
 
-def _implied(name: str) -> ArrowVLenCodec:
+def _implied(name: str) -> arrow_vlen.ArrowVLenCodec:
     return arrow_vlen.ArrowVLenCodec(offset="int64" if name in LARGE_NAMES else "int32")
 
 
 def add_string_codec(codecs: tuple[Codec, ...], document: Mapping[str, Any]) -> tuple[Codec, ...]:
-    """Return the codecs of a document of strings with the one that its data type implies, where it names none.
+    """Return the codecs of a document of strings with the one that its data type implies, if it is missing.
 
     Examples
     --------

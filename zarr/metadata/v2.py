@@ -1,4 +1,8 @@
-"""The documents of an array of format 2."""
+"""Parse, check and write the documents ``.zarray`` and ``.zattrs`` of an array of format 2: ``ArrayV2Metadata``.
+
+``zarr/steps/documents.py`` parses stored documents by it, and ``zarr/arrays/create/steps.py`` makes new ones. It never
+reads a store.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,8 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
 
-from zarr._lazy import LazyModule
-from zarr._records import field, record
+from zarr._lazy import LazyModule, dataclasses
+from zarr._records import field, field_names, record
 from zarr.abc.metadata import Metadata
 from zarr.abc.numcodec import Numcodec, _is_numcodec
 from zarr.buffer.core import Buffer, BufferPrototype
@@ -21,24 +25,21 @@ from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import ZarrUserWarning
 from zarr.metadata.documents import MetadataMemberError, document_place, dump_document, raise_located, require
 from zarr.metadata.fields import parse_attributes
-from zarr.metadata.repair import Reading, keep_stored, repair_array_document, tell_readings
+from zarr.metadata.repair import Reading, keep_stored, repair_array_document, warn_of_repairs
 from zarr.notices import warn_once
 from zarr.registry import get_numcodec
 from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order
 
 if TYPE_CHECKING:
-    import dataclasses
-
     from zarr.chunks import grid
     from zarr.chunks.grid import ChunkGrid
 else:
-    dataclasses = LazyModule("dataclasses")
     grid = LazyModule("zarr.chunks.grid")
 
 
 CompressorLikev2: TypeAlias = Mapping[str, JSON] | Numcodec | None
 
-# Filters that make bytes of objects: they say what an array of dtype "|O" holds.
+# Filters that turn objects into bytes: they determine the objects of an array of dtype "|O".
 OBJECT_CODEC_IDS: Final = ("vlen-utf8", "vlen-bytes", "vlen-array", "pickle", "json2", "msgpack2", "categorize")
 
 
@@ -72,7 +73,7 @@ def parse_compressor(data: object) -> Numcodec | None:
     ValueError
         If it is anything else.
     UnknownCodecError
-        If numcodecs knows no such codec.
+        If numcodecs has no such codec.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def parse_filters(data: object) -> tuple[Numcodec, ...] | None:
     TypeError, ValueError
         If it is anything else, or there are too many.
     UnknownCodecError
-        If numcodecs knows no such codec.
+        If numcodecs has no such codec.
 
     Examples
     --------
@@ -155,7 +156,7 @@ def parse_chunks(chunks: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def get_object_codec_id(maybe_object_codecs: Sequence[Any]) -> str | None:
-    """Return the id of the first entry that makes bytes of objects, or None.
+    """Return the id of the first filter that turns objects into bytes, or None.
 
     Examples
     --------
@@ -170,7 +171,7 @@ def get_object_codec_id(maybe_object_codecs: Sequence[Any]) -> str | None:
 
 
 def parse_data_type(data: Mapping[str, Any]) -> ZDType[Any, Any]:
-    """Read the ``dtype`` member, with the filter or compressor that says what objects are.
+    """Read the ``dtype`` member, with the filter or compressor that determines the objects.
 
     Raises
     ------
@@ -180,7 +181,7 @@ def parse_data_type(data: Mapping[str, Any]) -> ZDType[Any, Any]:
     filters = data.get("filters")
     candidates = [*(filters if isinstance(filters, list | tuple) else ()), data.get("compressor")]
     name = require(data, "dtype")
-    # A filter that makes bytes of objects may stand behind another data type, too, and says nothing about that.
+    # A filter that turns objects into bytes may follow another data type, too, and then determines nothing.
     objects = isinstance(name, str) and name.endswith("O")
     spec: Any = {"name": name, "object_codec_id": get_object_codec_id(candidates) if objects else None}
     return get_data_type_from_json(spec, zarr_format=2)
@@ -210,8 +211,8 @@ def parse_fill_value(data: Any, dtype: ZDType[Any, Any]) -> Any:
     try:
         return dtype.from_json_scalar(data, zarr_format=2)
     except (TypeError, ValueError):
-        # Earlier writers stored the number 0 for string, bytes and structured types, and netcdf-c once stored a list
-        # of one number; it stores a character as it is, which is never base64 of one.
+        # Earlier writers stored the number 0 for string, bytes and structured types, and netcdf-c once stored a list of
+        # one number; it stores a character itself, which is never base64 of one.
         if type(data) is int and data == 0:
             return dtype.default_scalar()
         if isinstance(data, str) and len(data) == 1 and data.isascii() and dtype.to_native_dtype() == "S1":
@@ -234,17 +235,17 @@ class ArrayV2Metadata(Metadata):
     chunks
         The chunk shape.
     fill_value
-        The value of what was never written: a scalar, or None for an undefined one.
+        The value of elements that were never written: a scalar, or None for an undefined one.
     order
         ``"C"`` or ``"F"``: the order of the elements in a chunk.
     dimension_separator
-        What separates the coordinates in the name of a chunk.
+        The separator in the names of chunks.
     compressor
         A numcodecs codec, its configuration, or None.
     filters
         numcodecs codecs or their configurations, or None.
     attributes
-        What the user says about the array.
+        The attributes of the user.
 
     Raises
     ------
@@ -269,7 +270,7 @@ class ArrayV2Metadata(Metadata):
     compressor: Numcodec | None = None
     attributes: dict[str, Any] = field(default_factory=dict)
     zarr_format: Literal[2] = field(default=2, init=False)
-    # The document, where it was not read as it stands and chunks must not be written before it is put right.
+    # The stored document, if it was repaired and must be stored again before chunks are written.
     _stored_document: ClassVar[dict[str, Any] | None] = None
 
     def __init__(
@@ -286,7 +287,7 @@ class ArrayV2Metadata(Metadata):
         attributes: dict[str, JSON] | None = None,
     ) -> None:
         lengths = parse_shape(shape)
-        # The class is frozen, so its fields are put in place behind its back, all at once.
+        # The class is frozen, so its fields are set through ``__dict__``, all at once.
         self.__dict__.update(
             shape=lengths,
             chunks=parse_chunks(chunks, lengths),
@@ -308,18 +309,9 @@ class ArrayV2Metadata(Metadata):
         return hash((self.shape, self.chunks, self.dtype, self.order, self.dimension_separator))
 
     def _comparable(self) -> tuple[object, ...]:
-        # The fill value is compared as it is written: NaN is then itself, and -0.0 is not 0.0.
-        return (
-            self.shape,
-            self.chunks,
-            self.dtype,
-            repr(self._fill_to_json()),
-            self.order,
-            self.filters,
-            self.dimension_separator,
-            self.compressor,
-            self.attributes,
-        )
+        # The fill value is compared in its JSON form: then NaN is itself, and -0.0 is not 0.0.
+        fill = self._fill_to_json()
+        return repr(fill), *[getattr(self, name) for name in field_names(self) if name != "fill_value"]
 
     @classmethod
     def from_dict(
@@ -330,13 +322,13 @@ class ArrayV2Metadata(Metadata):
         Parameters
         ----------
         data
-            The members. Unknown ones are ignored, as the format asks.
+            The members. Unknown ones are ignored, as the format requires.
         path
             Path of the array, for messages.
         place
-            Where the array lies, for warnings, if more is known than its path.
+            The place of the array, for warnings, if more is known than its path.
         quiet
-            Whether nothing is told of what is not read as it stands.
+            If True, do not warn about members that break the specification.
 
         Returns
         -------
@@ -345,10 +337,10 @@ class ArrayV2Metadata(Metadata):
         Raises
         ------
         MetadataValidationError
-            If a member is missing or malformed, or contradicts another. Where a builtin error fits, too
-            (`TypeError`, `KeyError`, `OverflowError`), the error is also that.
+            If a member is missing or malformed, or contradicts another. If a builtin error fits, too (`TypeError`,
+            `KeyError`, `OverflowError`), the error is also that.
         UnknownCodecError
-            If numcodecs does not know a codec.
+            If numcodecs does not have a codec.
         """
         member: str | None = "zarr_format"
         readings: list[Reading] = []
@@ -369,12 +361,12 @@ class ArrayV2Metadata(Metadata):
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise_located(error, document_place(ZARRAY_JSON, path, member))
         if not quiet:
-            tell_readings(readings, place or path)
+            warn_of_repairs(readings, place or path)
         keep_stored(metadata, stored, readings)
         return metadata
 
     def to_dict(self) -> dict[str, JSON]:
-        """Return the members of ``.zarray`` in the order in which they are written, and the attributes among them."""
+        """Return the members of ``.zarray`` in the order in which they are written, with the attributes."""
         spec: Any = self.dtype.to_json(zarr_format=2)
         document: dict[str, Any] = {
             "shape": self.shape,
@@ -399,7 +391,7 @@ class ArrayV2Metadata(Metadata):
         Parameters
         ----------
         prototype
-            Which class of buffer to make.
+            The class of the buffers.
 
         Returns
         -------
@@ -423,7 +415,7 @@ class ArrayV2Metadata(Metadata):
 
     @property
     def shards(self) -> tuple[int, ...] | None:
-        """None: there are no shards in format 2."""
+        """None: format 2 has no shards."""
         return None
 
     @cached_property
@@ -433,38 +425,87 @@ class ArrayV2Metadata(Metadata):
 
     @cached_property
     def chunk_key_encoding(self) -> V2ChunkKeyEncoding:
-        """The rule by which chunks are named."""
+        """The rule for the names of chunks."""
         return V2ChunkKeyEncoding(separator=self.dimension_separator)
 
     def get_chunk_spec(
         self, _chunk_coords: tuple[int, ...], array_config: ArrayConfig, prototype: BufferPrototype
     ) -> ArraySpec:
-        """Return what codecs are told about a chunk."""
+        """Return the description of a chunk for codecs.
+
+        Parameters
+        ----------
+        _chunk_coords : tuple of int
+            The number of the chunk; all have one shape.
+        array_config : ArrayConfig
+            How the array is opened.
+        prototype : BufferPrototype
+            The buffer classes of decoded chunks.
+
+        Returns
+        -------
+        ArraySpec
+        """
         return ArraySpec(
             shape=self.chunks, dtype=self.dtype, fill_value=self.fill_value, config=array_config, prototype=prototype
         )
 
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
-        """Return the key of a chunk, relative to the array."""
+        """Return the key of a chunk, relative to the array.
+
+        Parameters
+        ----------
+        chunk_coords : tuple of int
+            The number of the chunk along each dimension.
+
+        Returns
+        -------
+        str
+        """
         return self.dimension_separator.join([str(int(c)) for c in chunk_coords]) or "0"
 
     def update_shape(self, shape: tuple[int, ...]) -> Self:
-        """Return the metadata of the array after a resize."""
+        """Return the metadata of the array after a resize.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The new shape.
+
+        Returns
+        -------
+        ArrayV2Metadata
+        """
         return dataclasses.replace(self, shape=shape)
 
     def update_attributes(self, attributes: dict[str, JSON]) -> Self:
-        """Return the metadata with other attributes in the place of the old ones."""
+        """Return the metadata with other attributes in place of the old ones.
+
+        Parameters
+        ----------
+        attributes : dict
+            The new attributes.
+
+        Returns
+        -------
+        ArrayV2Metadata
+        """
         return dataclasses.replace(self, attributes=attributes)
 
     def as_stored(self) -> Self:
-        """Return the same metadata, once the document says what it was read as."""
+        """Return the same metadata, after the repaired document was stored.
+
+        Returns
+        -------
+        ArrayV2Metadata
+        """
         return dataclasses.replace(self)
 
 
 def _compressor_to_json(codec: Numcodec) -> dict[str, Any]:
     config: dict[str, Any] = dict(codec.get_config())
     if config.get("id") == "zstd" and config.get("checksum") is False:
-        del config["checksum"]  # readers that know no checksum refuse the key, and absent means the same as false
+        del config["checksum"]  # readers without a checksum refuse the key, and absent means the same as false
     return config
 
 
@@ -494,19 +535,19 @@ _PARSERS: Final = (
 )
 
 
-# What it keeps for itself: in older releases among the members of the document, since 4.9.3 among the attributes.
+# Members of netCDF-C itself: in older releases in the document, since 4.9.3 in the attributes.
 _MARKS: Final = ("_nczarr_", "_NCZARR_")
-# Without them (pure Zarr, or no names of dimensions) nothing but the order tells: that of the members that it writes.
+# Without them (pure Zarr, or no names of dimensions) only the order of members shows the writer.
 _ORDER: Final = ["zarr_format", "shape", "dtype", "chunks", "fill_value", "order", "compressor", "filters"]
 
 
 def settle_shuffles(members: dict[str, Any], document: Mapping[str, Any], dtype: ZDType[Any, Any]) -> None:
-    """Give shuffles of elements of size 0 the item size, where netCDF-C wrote the document.
+    """Give shuffles of elements of size 0 the item size, if netCDF-C wrote the document.
 
     Parameters
     ----------
     members
-        With ``filters`` and ``compressor`` as they were parsed; changed in place.
+        The members with parsed ``filters`` and ``compressor``; changed in place.
     document
         The members of the document, and its attributes.
     dtype
@@ -543,7 +584,7 @@ def _is_of_netcdf(document: Mapping[str, Any]) -> bool:
     names = [*document, *(attributes if isinstance(attributes, Mapping) else ())]
     if any(name.startswith(_MARKS) for name in names if isinstance(name, str)):
         return True
-    # Numbers as text are its own way, too.
+    # netCDF-C also writes numbers as text.
     text = any(isinstance(codec.get("elementsize"), str) for codec in _stored_codecs(document))
     return text or list(islice(document, len(_ORDER))) == _ORDER
 

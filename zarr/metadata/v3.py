@@ -1,4 +1,8 @@
-"""The document of an array of format 3."""
+"""Parse, check and write the document ``zarr.json`` of an array of format 3: ``ArrayV3Metadata``.
+
+``zarr/steps/documents.py`` parses stored documents by it, and ``zarr/arrays/create/steps.py`` makes new ones. It never
+reads a store.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeGuard, cast
 
 from zarr._lazy import instance_of
-from zarr._records import field, record
+from zarr._records import field, field_names, record
 from zarr.abc.codec import Codec
 from zarr.abc.metadata import Metadata
 from zarr.buffer.core import Buffer, BufferPrototype
@@ -23,46 +27,10 @@ from zarr.defaults import settings
 from zarr.dtype.base import ZDType
 from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
-from zarr.metadata.cache import (
-    find_members,
-    has_whole_shards,
-    is_sharable,
-    keep,
-    known_documents,
-    structure_key,
-)
-from zarr.metadata.documents import (
-    MissingNodeTypeError,
-    document_place,
-    dump_document,
-    dump_framed,
-    raise_located,
-    require,
-)
-from zarr.metadata.fields import (
-    AllowedExtraField,
-    fits_shapes,
-    parse_attributes,
-    parse_codecs,
-    parse_dimension_names,
-    parse_extra_fields,
-    parse_fill_value,
-    parse_storage_transformers,
-    settle_codecs,
-    warn_whole_shards,
-)
-from zarr.metadata.repair import NAMES as STRING_NAMES
-from zarr.metadata.repair import (
-    Lengths,
-    Reading,
-    add_string_codec,
-    has_shards,
-    keep_stored,
-    plain_lengths,
-    repair_array_document,
-    tell_readings,
-    with_codecs_member,
-)
+from zarr.metadata import cache, documents, fields, repair
+from zarr.metadata.documents import MissingNodeTypeError
+from zarr.metadata.fields import AllowedExtraField
+from zarr.metadata.repair import Lengths, Reading
 from zarr.registry.tables import Changes
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike
 
@@ -75,7 +43,7 @@ _HOME: Final = "zarr.chunks.rectilinear"
 
 _KEYS = ("shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes")
 ARRAY_METADATA_KEYS: Final = frozenset(("zarr_format", "node_type", *_KEYS, "dimension_names", "storage_transformers"))
-_parse_extra_fields = partial(parse_extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array")
+_parse_extra_fields = partial(fields.parse_extra_fields, reserved_keys=ARRAY_METADATA_KEYS, node_type="array")
 
 
 def _is_rectilinear(grid: object) -> TypeGuard[RectilinearChunkGridMetadata]:
@@ -106,8 +74,8 @@ def parse_node_type_array(data: object) -> Literal["array"]:
     if data == "array":
         return "array"
     hint = " This is a group: use open_group." if data == "group" else ""
-    told = f"Failed to parse input for 'node_type': expected Literal['array'], got {data!r}.{hint}"
-    raise NodeTypeValidationError(told)
+    message = f"Failed to parse input for 'node_type': expected Literal['array'], got {data!r}.{hint}"
+    raise NodeTypeValidationError(message)
 
 
 @lru_cache(maxsize=256)
@@ -133,7 +101,7 @@ def parse_data_type(data: Any) -> ZDType[Any, Any]:
         return _named_data_type(data, Changes.count)
     if isinstance(data, Mapping) and isinstance(data.get("name"), str):
         configuration = data.get("configuration")
-        # A type without parameters is written as its name, so an object without any is read as the name.
+        # A type without parameters is written as its name, so an object without parameters is read as the name.
         data = {"name": data["name"], "configuration": configuration} if configuration else data["name"]
     return get_data_type_from_json(data, zarr_format=3)
 
@@ -149,15 +117,15 @@ class ArrayV3Metadata(Metadata):
     data_type
         The data type.
     chunk_grid
-        How the array is cut into chunks, as an object or in its JSON form.
+        The chunk grid, as an object or in its JSON form.
     chunk_key_encoding
-        How chunks are named, as an object or in its JSON form.
+        The rule for the names of chunks, as an object or in its JSON form.
     fill_value
-        The value of what was never written: a scalar.
+        The value of elements that were never written: a scalar.
     codecs
         Codecs, their JSON forms, or their names.
     attributes
-        What the user says about the array.
+        The attributes of the user.
     dimension_names
         A name or None for each dimension; None for no names at all.
     storage_transformers
@@ -192,9 +160,9 @@ class ArrayV3Metadata(Metadata):
     node_type: Literal["array"] = field(default="array", init=False)
     storage_transformers: tuple[dict[str, JSON], ...] = ()
     extra_fields: dict[str, AllowedExtraField] = field(default_factory=dict)
-    # The document, where it was not read as it stands and chunks must not be written before it is put right.
+    # The stored document, if it was repaired and must be stored again before chunks are written.
     _stored_document: ClassVar[dict[str, Any] | None] = None
-    # The document but for its shape and attributes, by indent; shared with what differs in nothing else.
+    # The document without its shape and attributes, by indent; shared by arrays that differ only in these.
     _frames: ClassVar[dict[Any, Any] | None] = None
 
     def __init__(
@@ -218,22 +186,22 @@ class ArrayV3Metadata(Metadata):
                 "chunk_grid": parse_chunk_grid(chunk_grid),
                 "chunk_key_encoding": parse_chunk_key_encoding(chunk_key_encoding),
                 "fill_value": data_type.cast_scalar(fill_value),
-                "codecs": parse_codecs(codecs),
-                "attributes": parse_attributes(attributes),
-                "dimension_names": parse_dimension_names(dimension_names),
-                "storage_transformers": parse_storage_transformers(storage_transformers),
+                "codecs": fields.parse_codecs(codecs),
+                "attributes": fields.parse_attributes(attributes),
+                "dimension_names": fields.parse_dimension_names(dimension_names),
+                "storage_transformers": fields.parse_storage_transformers(storage_transformers),
                 "extra_fields": _parse_extra_fields(extra_fields),
             }
         )
 
     def _settle(self, members: dict[str, Any]) -> None:
-        """Check parsed members against each other, and put them in place."""
+        """Check parsed members against each other, and set them."""
         shape, grid, names = members["shape"], members["chunk_grid"], members["dimension_names"]
         if names is not None or type(grid) is not RegularChunkGridMetadata or len(shape) != len(grid.chunk_shape):
             check_ranks(shape, grid, names)
-        kind, fill = members["data_type"], members["fill_value"]
-        members["codecs"] = settle_codecs(members["codecs"], shape=shape, dtype=kind, fill_value=fill, chunk_grid=grid)
-        # The class is frozen, so its fields are put in place behind its back, all at once.
+        of_array = {"shape": shape, "dtype": members["data_type"], "fill_value": members["fill_value"]}
+        members["codecs"] = fields.settle_codecs(members["codecs"], **of_array, chunk_grid=grid)
+        # The class is frozen, so its fields are set through ``__dict__``, all at once.
         self.__dict__.update(members)
 
     def __eq__(self, other: object) -> bool:
@@ -245,20 +213,9 @@ class ArrayV3Metadata(Metadata):
         return hash((self.shape, self.data_type, self.chunk_grid, self.chunk_key_encoding, self.dimension_names))
 
     def _comparable(self) -> tuple[object, ...]:
-        # The fill value is compared as it is written: NaN is then itself, and -0.0 is not 0.0.
+        # The fill value is compared in its JSON form: then NaN is itself, and -0.0 is not 0.0.
         fill = self.data_type.to_json_scalar(self.fill_value, zarr_format=3)
-        return (
-            self.shape,
-            self.data_type,
-            repr(fill),
-            self.chunk_grid,
-            self.chunk_key_encoding,
-            self.codecs,
-            self.dimension_names,
-            self.attributes,
-            self.storage_transformers,
-            self.extra_fields,
-        )
+        return repr(fill), *[getattr(self, name) for name in field_names(self) if name != "fill_value"]
 
     @classmethod
     def from_dict(
@@ -275,15 +232,15 @@ class ArrayV3Metadata(Metadata):
         Parameters
         ----------
         data
-            The members of ``zarr.json``. Short-hand forms of extensions are accepted everywhere.
+            The members of ``zarr.json``. Short forms of extensions are accepted everywhere.
         path
             Path of the array, for messages.
         place
-            Where the array lies, for warnings, if more is known than its path.
+            The place of the array, for warnings, if more is known than its path.
         quiet
-            Whether nothing is told of what is not read as it stands.
+            If True, do not warn about members that break the specification.
         raw
-            The bytes that were parsed, to know them again.
+            The parsed bytes; a later document with the same bytes is recognised by them.
 
         Returns
         -------
@@ -292,63 +249,63 @@ class ArrayV3Metadata(Metadata):
         Raises
         ------
         MetadataValidationError
-            If a member is missing, malformed, unknown or contradicts another. Where a builtin error fits, too
+            If a member is missing, malformed, unknown or contradicts another. If a builtin error fits, too
             (`TypeError`, `KeyError`, `OverflowError`), the error is also that.
         UnknownCodecError
-            If no implementation of a codec is known.
+            If a codec has no known implementation.
         """
-        known, key, lengths = known_documents(), structure_key(data), plain_lengths(data)
+        known, key, lengths = cache.known_documents(), cache.structure_key(data), repair.plain_lengths(data)
         if lengths is not None and key in known:
-            found = find_members(known, key)
+            found = cache.find_members(known, key)
             if found is not None and _takes_place(found, *lengths, data.get("attributes", {})):
-                keep(known, found, (raw, found["attributes"]))
+                cache.keep(known, found, (raw, found["attributes"]))
                 return cls.of_members(found)
         at: list[str | None] = [None]
         try:
             metadata, stored, readings = cls._of_document(data, lengths, at)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
-            raise_located(error, document_place(ZARR_JSON, path, at[0]))
+            documents.raise_located(error, documents.document_place(ZARR_JSON, path, at[0]))
         if readings:
-            keep_stored(metadata, stored, readings)
+            repair.keep_stored(metadata, stored, readings)
             if not quiet:
-                tell_readings(readings, place or path)
-        if has_whole_shards(metadata.codecs):
+                repair.warn_of_repairs(readings, place or path)
+        if cache.has_whole_shards(metadata.codecs):
             if not quiet:
-                warn_whole_shards()
-        elif is_sharable(metadata.__dict__):
+                fields.warn_whole_shards()
+        elif cache.is_sharable(metadata.__dict__):
             metadata.keep_frames()
-            keep(known, metadata.__dict__, (key, None), (raw, metadata.attributes))
+            cache.keep(known, metadata.__dict__, (key, None), (raw, metadata.attributes))
         return metadata
 
     @classmethod
     def _of_document(
         cls, data: Mapping[str, Any], lengths: Lengths | None, at: list[str | None]
     ) -> tuple[Self, Mapping[str, Any], list[Reading]]:
-        """Parse the members, each on its own; ``at`` says which one, so that a fault can be given its place."""
+        """Parse the members one by one; ``at`` holds the name of the present one, for the place of an error."""
         if data.get("node_type") != "array" or repr(data.get("zarr_format")) != "3":
-            parse_node_type_array(require(data, "node_type", MissingNodeTypeError))
-            parse_zarr_format(require(data, "zarr_format"))
+            parse_node_type_array(documents.require(data, "node_type", MissingNodeTypeError))
+            parse_zarr_format(documents.require(data, "zarr_format"))
         at[0] = "chunk_grid"
         members: dict[str, Any] = {}
         readings: list[Reading] = []
         named = data.get("data_type")
-        implied = type(named) is not str or named in STRING_NAMES
-        data = stored = with_codecs_member(data) if implied else data
+        implied = type(named) is not str or named in repair.NAMES
+        data = stored = repair.with_codecs_member(data) if implied else data
         if lengths is not None:
             members.update(shape=lengths[0], chunk_grid=RegularChunkGridMetadata.of_lengths(lengths[1]))
-        if lengths is None or has_shards(data.get("codecs")):
-            data, readings = repair_array_document(stored, 3)
+        if lengths is None or repair.has_shards(data.get("codecs")):
+            data, readings = repair.repair_array_document(stored, 3)
         for member, parse in _PARSERS:
             at[0] = member
             if member not in members:
-                members[member] = parse(data[member] if member in data else require(data, member))  # type: ignore[arg-type]
+                members[member] = parse(data[member] if member in data else documents.require(data, member))  # type: ignore[arg-type]
         if implied:
-            members["codecs"] = add_string_codec(members["codecs"], data)
+            members["codecs"] = repair.add_string_codec(members["codecs"], data)
         at[0] = "fill_value"
-        fill = data["fill_value"] if "fill_value" in data else require(data, "fill_value")
-        members["fill_value"] = parse_fill_value(fill, members["data_type"])
+        fill = data["fill_value"] if "fill_value" in data else documents.require(data, "fill_value")
+        members["fill_value"] = fields.parse_fill_value(fill, members["data_type"])
         at[0] = "attributes"
-        members["attributes"] = parse_attributes(data.get("attributes"))
+        members["attributes"] = fields.parse_attributes(data.get("attributes"))
         for member, optional, absent in _OPTIONAL_PARSERS:
             at[0] = member
             members[member] = optional(data[member]) if member in data else absent
@@ -364,7 +321,17 @@ class ArrayV3Metadata(Metadata):
 
     @classmethod
     def of_members(cls, members: dict[str, Any]) -> Self:
-        """Make the object of members that were parsed and checked before; it takes the table over, without a copy."""
+        """Make the object from members that were parsed and checked before; it uses the table without a copy.
+
+        Parameters
+        ----------
+        members : dict
+            By name, as the attributes of the object.
+
+        Returns
+        -------
+        ArrayV3Metadata
+        """
         metadata = object.__new__(cls)
         object.__setattr__(metadata, "__dict__", members)
         return metadata
@@ -394,7 +361,7 @@ class ArrayV3Metadata(Metadata):
         Parameters
         ----------
         prototype
-            Which class of buffer to make.
+            The class of the buffers.
 
         Returns
         -------
@@ -413,20 +380,30 @@ class ArrayV3Metadata(Metadata):
         return {ZARR_JSON: prototype.buffer.from_bytes(self.to_text(settings.values.get("json_indent", 2)))}
 
     def to_text(self, indent: int | str | None) -> bytes:
-        """Return the document as bytes, with the indent of :func:`dump_document`."""
+        """Return the document as bytes, with the indent of :func:`dump_document`.
+
+        Parameters
+        ----------
+        indent : int, str or None
+            Spaces for each level, or the text of an indent; None: on one line.
+
+        Returns
+        -------
+        bytes
+        """
         if self.extra_fields:
-            return dump_document(self.to_dict(), indent=indent)
+            return documents.dump_document(self.to_dict(), indent=indent)
         frames = self.__dict__.setdefault("_frames", {})
         kind, (last, text) = (indent, self.shape), frames.get("last", (None, b""))
         if self.attributes or kind != last:
             values = {"shape": self.shape, "attributes": self.attributes}
-            text = dump_framed(frames, self.to_dict, values, indent)
+            text = documents.dump_framed(frames, self.to_dict, values, indent)
             if not self.attributes:
                 frames["last"] = kind, text
         return text  # type: ignore[no-any-return]
 
     def keep_frames(self) -> None:
-        """Write what does not change once for all that are made of these members."""
+        """Write the unchanging parts once for all objects that are made of these members."""
         self.__dict__["_frames"] = {}
 
     @property
@@ -441,20 +418,20 @@ class ArrayV3Metadata(Metadata):
 
     @property
     def sharding_codec(self) -> ShardingCodec | None:
-        """The codec of a sharded array; None for any other, and where other codecs stand beside it."""
+        """The codec of a sharded array; None for any other, and if there are other codecs beside it."""
         first = self.codecs[0]
         sharded = len(self.codecs) == 1 and instance_of(first, "zarr.codecs.sharding", "ShardingCodec")
         return cast("ShardingCodec", first) if sharded else None
 
     @property
     def inner_codecs(self) -> tuple[Codec, ...]:
-        """The codecs of a chunk as the user sees chunks: those inside of shards, if there are shards."""
+        """The codecs of a chunk as the user sees it: with shards, those of the inner chunks."""
         sharding = self.sharding_codec
         return self.codecs if sharding is None else tuple(sharding.codecs)
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """The chunk shape as the user sees chunks: that of the chunks inside of shards, if there are shards."""
+        """The chunk shape as the user sees it: with shards, the shape of an inner chunk."""
         sharding = self.sharding_codec
         return self._regular_shape("chunks", "read_chunk_sizes") if sharding is None else sharding.chunk_shape
 
@@ -473,46 +450,86 @@ class ArrayV3Metadata(Metadata):
         )
 
     def encode_chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
-        """Return the key of a chunk, relative to the array."""
+        """Return the key of a chunk, relative to the array.
+
+        Parameters
+        ----------
+        chunk_coords : tuple of int
+            The number of the chunk along each dimension.
+
+        Returns
+        -------
+        str
+        """
         return self.chunk_key_encoding.encode_chunk_key(chunk_coords)
 
     def update_shape(self, shape: tuple[int, ...]) -> Self:
-        """Return the metadata of the array after a resize."""
+        """Return the metadata of the array after a resize.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            The new shape.
+
+        Returns
+        -------
+        ArrayV3Metadata
+
+        Raises
+        ------
+        ValueError
+            If it has another number of dimensions.
+        """
         if len(tuple(shape)) != self.ndim:
             raise ValueError("`chunk_grid` and `shape` need to have the same number of dimensions.")
-        # The other members are parsed already; only what depends on the shape is checked again.
+        # The other members are parsed already; only members that depend on the shape are checked again.
         grid = self.chunk_grid.resized(self.shape, shape)
         members = {**self.__dict__, "shape": parse_shape(shape), "chunk_grid": grid}
         members.pop("_stored_document", None)
         members.pop("_frames", None)
         updated = object.__new__(type(self))
-        settled = type(self.chunk_grid) is RegularChunkGridMetadata and fits_shapes(self.codecs)
+        settled = type(self.chunk_grid) is RegularChunkGridMetadata and fields.fits_shapes(self.codecs)
         (updated.__dict__.update if settled else updated._settle)(members)
         if settled or (updated.codecs == self.codecs and updated.chunk_grid == self.chunk_grid):
             updated.__dict__["_frames"] = self.__dict__.setdefault("_frames", {})
         return updated
 
     def update_attributes(self, attributes: dict[str, JSON]) -> Self:
-        """Return the metadata with other attributes in the place of the old ones."""
+        """Return the metadata with other attributes in place of the old ones.
+
+        Parameters
+        ----------
+        attributes : dict
+            The new attributes.
+
+        Returns
+        -------
+        ArrayV3Metadata
+        """
         updated = object.__new__(type(self))
-        updated.__dict__.update(self.__dict__, attributes=parse_attributes(attributes))
+        updated.__dict__.update(self.__dict__, attributes=fields.parse_attributes(attributes))
         updated.__dict__.pop("_stored_document", None)
         return updated
 
     def as_stored(self) -> Self:
-        """Return the same metadata, once the document says what it was read as."""
+        """Return the same metadata, after the repaired document was stored.
+
+        Returns
+        -------
+        ArrayV3Metadata
+        """
         return self.update_attributes(self.attributes)
 
 
 def _takes_place(members: dict[str, Any], shape: tuple[int, ...], edges: tuple[int, ...], attributes: Any) -> bool:
     """Give members of a known kind the shape, chunk shape and attributes of a document.
 
-    Return False where more is to be looked at, or codecs that depend on shapes would have to be settled again.
+    Return False if the document needs a closer look, or codecs depend on shapes and must be validated again.
     """
     old_shape, old_edges = members["shape"], members["chunk_grid"].chunk_shape
     if type(attributes) is not dict or not len(shape) == len(edges) == len(old_shape):
         return False
-    if (shape != old_shape or edges != old_edges) and not fits_shapes(members["codecs"]):
+    if (shape != old_shape or edges != old_edges) and not fields.fits_shapes(members["codecs"]):
         return False
     members.update(shape=shape, attributes=dict(attributes))
     if edges != old_edges:
@@ -524,7 +541,7 @@ def _takes_place(members: dict[str, Any], shape: tuple[int, ...], edges: tuple[i
 def check_ranks(
     shape: tuple[int, ...], chunk_grid: ChunkGridMetadata, dimension_names: tuple[str | None, ...] | None
 ) -> None:
-    """Check that the parts of an array that have one entry a dimension agree.
+    """Check that the parts of an array with one entry for each dimension agree.
 
     Raises
     ------
@@ -542,11 +559,11 @@ def check_ranks(
             f"They have {len(dimension_names)} and {len(shape)}."
         )
     if _is_rectilinear(chunk_grid):
-        for axis, (edges, extent) in enumerate(zip(chunk_grid.chunk_shapes, shape)):
-            if not isinstance(edges, int) and sum(edges) < extent:
+        for axis, (end, extent) in enumerate(zip(chunk_grid.ends, shape)):
+            if end is not None and end < extent:
                 raise ValueError(
-                    f"Rectilinear chunk edges for dimension {axis} sum to {sum(edges)} but array shape extent is "
-                    f"{extent} (edge sum must be >= extent)"
+                    f"Rectilinear chunk edges for dimension {axis} sum to {end} but array shape extent is {extent} "
+                    "(edge sum must be >= extent)"
                 )
 
 
@@ -555,9 +572,9 @@ _PARSERS: Final = (
     ("data_type", parse_data_type),
     ("chunk_grid", parse_chunk_grid),
     ("chunk_key_encoding", parse_chunk_key_encoding),
-    ("codecs", partial(parse_codecs, stored=True)),
+    ("codecs", partial(fields.parse_codecs, stored=True)),
 )
 _OPTIONAL_PARSERS: Final = (
-    ("dimension_names", parse_dimension_names, None),
-    ("storage_transformers", parse_storage_transformers, ()),
+    ("dimension_names", fields.parse_dimension_names, None),
+    ("storage_transformers", fields.parse_storage_transformers, ()),
 )

@@ -1,8 +1,8 @@
-"""Object models: the structure of a hierarchy as plain values, apart from its data and from where it is stored.
+"""Object models: the structure of a hierarchy as plain values, without its data and its place of storage.
 
-``ArraySpec`` and ``GroupSpec`` describe an array and a group of format 3, those of ``zarr.models.v2`` of format 2; a
-group's ``members`` are models again. Models are made from JSON, from stored nodes or by hand, compared, validated,
-written as JSON, and stored as nodes.
+``ArraySpec`` and ``GroupSpec`` describe an array and a group of format 3, those of ``zarr.models.v2`` of format 2; the
+``members`` of a group are models, too. Models can be made from JSON, from stored nodes or by hand; they can be
+compared, validated, written as JSON, and stored as nodes.
 
 May import: the public API of ``zarr`` only (ci/check_layers.py lists it); nothing else imports it.
 Read first: ``node.py``, then ``v3.py``.

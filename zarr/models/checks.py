@@ -1,7 +1,8 @@
 """Validation of models, their type parameters, and repair of documents of the draft of the object models.
 
-The draft writes data types as numpy does (``"|u1"``), codecs by other names (``"GZip"``) and without the one that
-makes bytes, ``null`` for missing members, and in its format 2 ``zarr_version``, ``"filters": {}`` and no defaults.
+The draft writes data types in NumPy's notation (``"|u1"``), codecs under other names (``"GZip"``) and without the
+array-to-bytes codec, ``null`` for missing members, and in its format 2 ``zarr_version``, ``"filters": {}`` and no
+defaults.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import typing
 from abc import ABCMeta
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
+from operator import getitem
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -28,7 +30,7 @@ def lengths(value: Any, name: str, least: int = 0) -> tuple[int, ...]:
     Raises
     ------
     MetadataValidationError
-        A length is no integer, or less than ``least``.
+        If a length is no integer, or less than ``least``.
     """
     if isinstance(value, int) and not isinstance(value, bool):
         value = (value,)
@@ -98,7 +100,7 @@ def named(value: Any, what: str) -> dict[str, Any] | str:
     Raises
     ------
     MetadataValidationError
-        It is neither.
+        If it is neither.
     """
     if isinstance(value, str):
         return value
@@ -133,7 +135,7 @@ _SERIALIZERS = frozenset(("bytes", "sharding_indexed", "vlen-utf8", "vlen-bytes"
 
 
 def repair_v3(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document of format 3, with its members, as the final specification has it.
+    """Return a document of format 3, with its members, in the form of the final specification.
 
     Examples
     --------
@@ -216,7 +218,7 @@ _V2_DEFAULTS: dict[str, Any] = {"compressor": None, "fill_value": None, "order":
 
 
 def repair_v2(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document of format 2, with its members, as the final specification has it.
+    """Return a document of format 2, with its members, in the form of the final specification.
 
     Examples
     --------
@@ -244,11 +246,7 @@ class ModelType(ABCMeta):
 
 def _reduced(cls: Any) -> Any:
     """Return the parts of a pickled class of models."""
-    return (_with_parameters, (cls._plain_class, cls._parameters)) if "_plain_class" in vars(cls) else cls.__qualname__
-
-
-def _with_parameters(cls: Any, parameters: tuple[Any, ...]) -> Any:
-    return cls[parameters]
+    return (getitem, (cls._plain_class, cls._parameters)) if "_plain_class" in vars(cls) else cls.__qualname__
 
 
 copyreg.pickle(ModelType, _reduced)
@@ -264,7 +262,7 @@ def specialize(cls: type, parameters: tuple[Any, ...]) -> type:
     except TypeError:  # a parameter that cannot be hashed
         return _subclass(cls, parameters)
     if known is None:
-        known = _KNOWN[cls, parameters] = _subclass(cls, parameters)
+        known = _KNOWN.setdefault((cls, parameters), _subclass(cls, parameters))
     return known
 
 
@@ -303,7 +301,7 @@ def conform(value: Any, wanted: Any, where: str) -> Any:
     Raises
     ------
     MetadataValidationError
-        They do not fit.
+        If they do not fit.
     """
     if is_union(wanted):
         return first_fit(value, get_args(wanted), lambda part: conform(value, part, where), where)
@@ -353,7 +351,7 @@ def first_fit(value: Any, offered: tuple[Any, ...], attempt: Callable[[Any], Any
     Raises
     ------
     MetadataValidationError
-        It fits none; says why, for each.
+        If it fits none; the message has the reason for each.
     """
     reasons = []
     for part in offered:
@@ -361,7 +359,7 @@ def first_fit(value: Any, offered: tuple[Any, ...], attempt: Callable[[Any], Any
             return attempt(part)
         except MetadataValidationError as error:
             reasons.append(f"{getattr(part, '__name__', part)}: {error}")
-    raise MetadataValidationError(f"{where} fits none of what may be there: {'; '.join(reasons)}")
+    raise MetadataValidationError(f"{where} fits none of the allowed types: {'; '.join(reasons)}")
 
 
 def member_types(wanted: Any, names: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -370,7 +368,7 @@ def member_types(wanted: Any, names: Mapping[str, Any], where: str) -> dict[str,
     Raises
     ------
     MetadataValidationError
-        A member that must be there is not.
+        If a required member is missing.
     """
     if not typing.is_typeddict(wanted):
         return dict.fromkeys(names, wanted)

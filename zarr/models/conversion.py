@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
-from zarr import Array
+from zarr import Array, Group
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs import BytesCodec, TransposeCodec
 from zarr.errors import MetadataValidationError
@@ -13,10 +13,6 @@ from zarr.metadata import convert_array_metadata
 from zarr.models import v2, v3
 from zarr.models.node import NodeSpec, nested, to_flat, to_zarr
 from zarr.models.plain import parsed, plain
-
-if TYPE_CHECKING:
-    from zarr import Group
-
 
 DIMENSIONS = "_ARRAY_DIMENSIONS"
 """The attribute in which arrays of format 2 keep the names of their dimensions, by xarray's convention."""
@@ -33,10 +29,19 @@ def to_v3(model: NodeSpec) -> NodeSpec:
 
     Attributes stay unchanged; dimension names among them (``_ARRAY_DIMENSIONS``) also become ``dimension_names``.
 
+    Parameters
+    ----------
+    model : NodeSpec
+        A model of format 2.
+
+    Returns
+    -------
+    NodeSpec
+
     Raises
     ------
     ValueError, TypeError
-        A filter or the compressor of an array has no counterpart.
+        If a filter or the compressor of an array has no counterpart.
 
     Examples
     --------
@@ -54,13 +59,22 @@ def to_v2(model: v3.GroupSpec[Any, Any]) -> v2.GroupSpec[Any, Any]: ...
 def to_v2(model: NodeSpec) -> NodeSpec:
     """Return the model of format 2 of nodes with the same content.
 
-    Names of dimensions go into the attribute ``_ARRAY_DIMENSIONS``. Format 2 names chunks in one way only, so that
-    chunks under other names are not found by it.
+    Names of dimensions are stored in the attribute ``_ARRAY_DIMENSIONS``. Format 2 has only one form of chunk names, so
+    chunks under other names are not found.
+
+    Parameters
+    ----------
+    model : NodeSpec
+        A model of format 3.
+
+    Returns
+    -------
+    NodeSpec
 
     Raises
     ------
     MetadataValidationError
-        Format 2 has no such chunk grid, codec or data type, or not in this order.
+        If format 2 has no such chunk grid, codec or data type, or not in this order.
 
     Examples
     --------
@@ -137,7 +151,7 @@ def _order(codecs: list[Any], ndim: int) -> tuple[bool, list[Any]]:
 
 
 def _dtype_v2(data_type: Any, serializer: Any) -> tuple[Any, list[dict[str, Any]]]:
-    """Return the data type with the byte order of its serializer, and the filter that objects need."""
+    """Return the data type with the byte order of its serializer, and the filter for objects."""
     document = serializer.to_dict()
     if document["name"] in ("vlen-utf8", "vlen-bytes"):
         return "|O", [{"id": document["name"]}]
@@ -182,6 +196,18 @@ def _class_for(zarr_format: Any, kind: str) -> Any:
 def from_json(document: str | bytes | Mapping[str, Any], *, lenient: bool = False) -> AnyModel:
     """Return the model of a JSON document of any kind and format.
 
+    Parameters
+    ----------
+    document : str, bytes or mapping
+        The document of an array, or of a group with its members.
+    lenient : bool, default False
+        If True, what older programs have left out or named in another way is taken, too.
+
+    Returns
+    -------
+    ArraySpec or GroupSpec
+        Of the format that the document has.
+
     Examples
     --------
     >>> type(from_json({"zarr_format": 2, "attributes": {}, "members": {}})).__module__
@@ -197,6 +223,17 @@ def from_json(document: str | bytes | Mapping[str, Any], *, lenient: bool = Fals
 def from_zarr(node: Array[Any] | Group, *, depth: int = -1) -> AnyModel:
     """Return the model of a stored array or group.
 
+    Parameters
+    ----------
+    node : Array or Group
+        The stored node.
+    depth : int, default -1
+        Of a group, how many levels of members are read; -1 reads all.
+
+    Returns
+    -------
+    ArraySpec or GroupSpec
+
     Examples
     --------
     >>> import zarr
@@ -210,7 +247,23 @@ def from_zarr(node: Array[Any] | Group, *, depth: int = -1) -> AnyModel:
 
 
 def from_flat(data: Mapping[str, NodeSpec]) -> NodeSpec:
-    """Return the model of a table of paths and nodes."""
+    """Return the model of a table of paths and nodes.
+
+    Parameters
+    ----------
+    data : mapping of str to NodeSpec
+        Nodes by path, the root by the empty path.
+
+    Returns
+    -------
+    ArraySpec or GroupSpec
+
+    Examples
+    --------
+    >>> from zarr.models import GroupSpec
+    >>> list(from_flat({"": GroupSpec(attributes={}, members=None), "/a": GroupSpec(attributes={})}).members)
+    ['a']
+    """
     first = next(iter(data.values()), None)
     return nested(data, v2.GroupSpec if isinstance(first, v2.ArraySpec | v2.GroupSpec) else v3.GroupSpec)
 

@@ -10,28 +10,31 @@ import dataclasses
 import json
 from abc import abstractmethod
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from zarr import Array, create_hierarchy
+from zarr import Array, Group, create_hierarchy
 from zarr import open as open_node
 from zarr.core.sync import sync
 from zarr.errors import ContainsArrayError, ContainsGroupError, MetadataValidationError
-from zarr.metadata import ConsolidatedMetadata, GroupMetadata
+from zarr.metadata import ConsolidatedMetadata, GroupMetadata, NodeMetadata
 from zarr.models import checks, schema
 from zarr.models.checks import ModelType, check_literal, check_member_name, conform
 from zarr.models.plain import Chosen, chosen, frozen, group_model, metadata_for, parsed, plain, same, to_model_names
 from zarr.storage import StoreLike
 from zarr.storage._common import make_store_path
 
-if TYPE_CHECKING:
-    from zarr import Group
-    from zarr.metadata import NodeMetadata
-
 
 class NodeSpec(metaclass=ModelType):
     """A model of an array or of a group.
 
-    Two models are equal where they say the same, whatever classes they are of.
+    Two models are equal if their contents are equal, whatever their classes are.
+
+    Examples
+    --------
+    >>> from zarr.models import GroupSpec
+    >>> isinstance(GroupSpec(attributes={}), NodeSpec)
+    True
     """
 
     node_kind: ClassVar[Literal["array", "group"]]
@@ -55,7 +58,7 @@ class NodeSpec(metaclass=ModelType):
     @classmethod
     @abstractmethod
     def _members_of_json(cls, document: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of the class that a document stands for."""
+        """Return the arguments of the class for a document."""
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
@@ -91,7 +94,7 @@ class NodeSpec(metaclass=ModelType):
         Raises
         ------
         MetadataValidationError
-            The document is not that of such a node.
+            If the document is not that of such a node.
 
         Examples
         --------
@@ -107,8 +110,8 @@ class NodeSpec(metaclass=ModelType):
     def validate(self) -> Self:
         """Validate the data types, codecs, their order and configuration, as reading the metadata does.
 
-        Making a model checks what can be checked without knowing its data type and its codecs, so that hierarchies
-        with foreign ones can be described.
+        The constructor only checks what is independent of the data type and the codecs, so that hierarchies with
+        foreign ones can be described.
 
         Returns
         -------
@@ -118,7 +121,7 @@ class NodeSpec(metaclass=ModelType):
         Raises
         ------
         MetadataValidationError, UnknownCodecError
-            No such node can be made.
+            If the node cannot be created.
         """
         self.to_metadata()
         return self
@@ -140,6 +143,7 @@ class NodeSpec(metaclass=ModelType):
         Parameters
         ----------
         other : NodeSpec, Array or Group
+            What this model is compared with.
         include, exclude : set of str or mapping, optional
             The members of the documents to compare, and those to ignore. A mapping selects within a member:
             ``exclude={"members": {"t": {"shape"}}}``.
@@ -178,28 +182,82 @@ class NodeSpec(metaclass=ModelType):
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}  # type: ignore[arg-type]
-        return (_rebuilt, (type(self), values))
+        return (partial(type(self), **values), ())
 
     # ------------------------------------------------------------------------------------------- pydantic's names
 
     def model_dump(self, *, include: Chosen = None, exclude: Chosen = None) -> dict[str, Any]:
-        """Return the document with tuples for lists, as the model holds it."""
+        """Return the document with tuples in place of lists, as the model stores it.
+
+        Parameters
+        ----------
+        include, exclude : set of str or mapping, optional
+            The members that are given, and those that are left out; a mapping selects within a member.
+
+        Returns
+        -------
+        dict
+        """
         document: dict[str, Any] = frozen(chosen(self.to_json(), include, exclude))
         return document
 
     def model_dump_json(self, *, indent: int | None = None, include: Chosen = None, exclude: Chosen = None) -> str:
-        """Return the document as text."""
+        """Return the document as text.
+
+        Parameters
+        ----------
+        indent : int, optional
+            Spaces for each level; by default the text has one line.
+        include, exclude : set of str or mapping, optional
+            The members that are given, and those that are left out; a mapping selects within a member.
+
+        Returns
+        -------
+        str
+        """
         separators = (",", ":") if indent is None else None
         return json.dumps(chosen(self.to_json(), include, exclude), indent=indent, separators=separators)
 
     @classmethod
     def model_validate(cls, value: Any) -> Self:
-        """Return a model from a document, or from another model that fits this class."""
+        """Return a model from a document, or from another model that fits this class.
+
+        Parameters
+        ----------
+        value : mapping, str, bytes or NodeSpec
+            The document, or the other model.
+
+        Returns
+        -------
+        NodeSpec
+            Of this class.
+
+        Raises
+        ------
+        MetadataValidationError
+            If it does not fit this class.
+        """
         return cls.from_json(value.to_json() if isinstance(value, NodeSpec) else value)
 
     @classmethod
     def model_validate_json(cls, text: str | bytes) -> Self:
-        """Return a model from JSON text."""
+        """Return a model from JSON text.
+
+        Parameters
+        ----------
+        text : str or bytes
+            A document.
+
+        Returns
+        -------
+        NodeSpec
+            Of this class.
+
+        Raises
+        ------
+        MetadataValidationError
+            If it does not fit this class.
+        """
         return cls.from_json(text)
 
     @classmethod
@@ -208,12 +266,19 @@ class NodeSpec(metaclass=ModelType):
         return cls.json_schema()
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self:
-        """Return the model with some of its members replaced, and validate the whole."""
+        """Return the model with some of its members replaced, and validate the whole.
+
+        Parameters
+        ----------
+        update : mapping, optional
+            New values of members, by name.
+
+        Returns
+        -------
+        NodeSpec
+            Of the same class.
+        """
         return dataclasses.replace(self, **dict(update or {}))  # type: ignore[type-var]
-
-
-def _rebuilt(cls: Any, values: dict[str, Any]) -> Any:
-    return cls(**values)
 
 
 class ArrayModel(NodeSpec):
@@ -225,21 +290,45 @@ class ArrayModel(NodeSpec):
     def from_metadata(cls, metadata: Any) -> Self:
         """Return the model of an array's metadata.
 
+        Parameters
+        ----------
+        metadata : ArrayV2Metadata or ArrayV3Metadata
+            The parsed document of an array.
+
+        Returns
+        -------
+        ArraySpec
+
         Raises
         ------
         MetadataValidationError
-            The metadata is of the other format.
+            If the metadata is of the other format.
         """
         check_literal("zarr_format", metadata.zarr_format, cls.zarr_format)
         return cls.from_json(metadata.to_dict())
 
     def normalized(self) -> Self:
-        """Return the model as it is read back after it was stored, with the defaults of its codecs."""
+        """Return the model as it is read back after it was stored, with the defaults of its codecs.
+
+        Returns
+        -------
+        ArraySpec
+        """
         return type(self).from_metadata(self.to_metadata())
 
     @classmethod
     def from_zarr(cls, array: Array[Any]) -> Self:
-        """Return the model of a stored array; no data is read."""
+        """Return the model of a stored array; no data is read.
+
+        Parameters
+        ----------
+        array : Array
+            The stored array.
+
+        Returns
+        -------
+        ArraySpec
+        """
         return cls.from_metadata(array.metadata)
 
     @classmethod
@@ -256,11 +345,13 @@ class ArrayModel(NodeSpec):
         Parameters
         ----------
         store : Store, str, Path or dict
+            Where the array is created.
         path : str
             The path in the store.
         overwrite : bool
             If True, first delete the node that is there. Otherwise a stored array is returned if it has this model.
         config : ArrayConfig or dict, optional
+            With what configuration the array is opened.
 
         Returns
         -------
@@ -269,7 +360,7 @@ class ArrayModel(NodeSpec):
         Raises
         ------
         ContainsArrayError, ContainsGroupError
-            There is another node already.
+            If there is another node already.
         """
         array: Array[Any] = write_model(self, store, path, {"": self.to_metadata()}, overwrite, config)
         return array
@@ -336,7 +427,17 @@ class GroupModel(NodeSpec):
 
     @classmethod
     def from_metadata(cls, metadata: GroupMetadata) -> Self:
-        """Return the model of a group's own metadata; ``members`` is None."""
+        """Return the model of a group's own metadata; ``members`` is None.
+
+        Parameters
+        ----------
+        metadata : GroupMetadata
+            The parsed document of a group.
+
+        Returns
+        -------
+        GroupSpec
+        """
         check_literal("zarr_format", metadata.zarr_format, cls.zarr_format)
         extra = {"extra_fields": metadata.extra_fields} if hasattr(cls, "node_type") else {}
         return cls(attributes=metadata.attributes, members=None, **extra)  # type: ignore[call-arg]
@@ -400,7 +501,7 @@ class GroupModel(NodeSpec):
         Raises
         ------
         MetadataValidationError
-            An array would have members; or the root is an array.
+            If an array would have members; or the root is an array.
 
         Examples
         --------
@@ -442,6 +543,7 @@ class GroupModel(NodeSpec):
         Parameters
         ----------
         group : Group
+            The stored group.
         depth : int
             The number of levels of members to read; -1 reads all. The members of groups below are None.
 
@@ -452,7 +554,7 @@ class GroupModel(NodeSpec):
         Raises
         ------
         MetadataValidationError
-            The group, or a node below it, has the other format.
+            If the group, or a node below it, has the other format.
 
         Examples
         --------
@@ -478,6 +580,7 @@ class GroupModel(NodeSpec):
         Parameters
         ----------
         store : Store, str, Path or dict
+            Where the hierarchy is created.
         path : str
             The path in the store.
         overwrite : bool
@@ -486,7 +589,7 @@ class GroupModel(NodeSpec):
         consolidated : bool
             If True, store consolidated metadata in the group.
         config : ArrayConfig or dict, optional
-            With what configuration arrays are opened.
+            The configuration with which arrays are opened.
 
         Returns
         -------
@@ -495,7 +598,7 @@ class GroupModel(NodeSpec):
         Raises
         ------
         ContainsGroupError, ContainsArrayError
-            There is another node already; nothing has been made.
+            If there is another node already; nothing is created then.
         """
         nodes = metadata_of(self)
         if consolidated:
@@ -510,7 +613,7 @@ def nested(data: Mapping[str, NodeSpec], cls: type[GroupModel]) -> NodeSpec:
     Raises
     ------
     MetadataValidationError
-        An array would have members, two paths mean the same, or there is no node at all.
+        If an array would have members, two paths mean the same, or there is no node.
     """
     made: dict[str, NodeSpec] = {}
     children: dict[str, dict[str, None]] = {}
@@ -540,12 +643,53 @@ def nested(data: Mapping[str, NodeSpec], cls: type[GroupModel]) -> NodeSpec:
 
 
 def to_flat(node: NodeSpec, root_path: str = "") -> dict[str, NodeSpec]:
-    """Return all nodes of a model in one table; an array is the one node of its table."""
+    """Return all nodes of a model in one table; an array is the one node of its table.
+
+    Parameters
+    ----------
+    node : NodeSpec
+        A model of an array or of a hierarchy.
+    root_path : str, default ""
+        What stands before each path.
+
+    Returns
+    -------
+    dict of str to NodeSpec
+        By path; groups have no members in it.
+
+    Examples
+    --------
+    >>> from zarr.models import GroupSpec
+    >>> sorted(to_flat(GroupSpec(attributes={}, members={"a": GroupSpec(attributes={})})))
+    ['', '/a']
+    """
     return node.to_flat(root_path) if isinstance(node, GroupModel) else {root_path: node}
 
 
 def to_zarr(spec: Any, store: StoreLike, path: str = "", *, overwrite: bool = False) -> Array[Any] | Group:
-    """Create the array or the hierarchy of a model; see ``GroupSpec.to_zarr``."""
+    """Create the array or the hierarchy of a model; see ``GroupSpec.to_zarr``.
+
+    Parameters
+    ----------
+    spec : NodeSpec
+        A model of an array or of a group.
+    store : StoreLike
+        Where the nodes are created.
+    path : str, default ""
+        The path in the store.
+    overwrite : bool, default False
+        If True, first delete the node that is there.
+
+    Returns
+    -------
+    Array or Group
+
+    Examples
+    --------
+    >>> from zarr.models import GroupSpec
+    >>> to_zarr(GroupSpec(attributes={"a": 1}, members={}), {}).attrs["a"]
+    1
+    """
     made: Array[Any] | Group = spec.to_zarr(store, path, overwrite=overwrite)
     return made
 
@@ -558,7 +702,7 @@ def write_model(
     Raises
     ------
     ContainsGroupError, ContainsArrayError
-        There is a node already, and it has another model.
+        If there is a node already, and it has another model.
     """
     place = sync(make_store_path(store, path=path))
     table = {f"{place.path}{below}".strip("/"): metadata for below, metadata in nodes.items()}

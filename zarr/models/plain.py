@@ -7,21 +7,18 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from zarr import Array, create_array
+from zarr import Array, Group, create_array
 from zarr.errors import MetadataValidationError
-
-if TYPE_CHECKING:
-    from zarr import Group
 
 
 def plain(value: Any) -> Any:
     """Return a value as JSON: dicts, lists, strings, numbers, booleans, None.
 
-    numpy scalars and arrays, tuples, dataclasses and objects that dump themselves (``model_dump``) are taken apart.
+    NumPy scalars and arrays, tuples, dataclasses and objects with ``model_dump`` are converted.
 
     Examples
     --------
@@ -46,7 +43,7 @@ def plain(value: Any) -> Any:
 def plain_fill(value: Any, data_type: Any = None) -> Any:
     """Return a fill value as JSON: NaN and infinities as strings, complex numbers as pairs.
 
-    That of booleans is one, where a number is given.
+    The fill value of booleans is a boolean, also if a number is given.
 
     Examples
     --------
@@ -74,7 +71,7 @@ def parsed(document: str | bytes | Mapping[str, Any]) -> dict[str, Any]:
     Raises
     ------
     MetadataValidationError
-        It is no JSON, or no object.
+        If it is no JSON, or no object.
     """
     if isinstance(document, (str, bytes)):
         try:
@@ -103,10 +100,10 @@ NAME = "members"
 
 
 def to_model_names(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Rename the properties of a group's own document as a model names them.
+    """Rename the properties of a group's own document to the names in a model.
 
-    A property ``members`` of the document becomes ``_members``, or has as many underscores more as it takes for the
-    name to be free.
+    A property ``members`` of the document becomes ``_members``, with as many further underscores as are needed for a
+    free name.
 
     Examples
     --------
@@ -126,7 +123,7 @@ def _free(properties: Mapping[str, Any]) -> str:
 
 
 def from_model_names(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Undo :func:`to_model_names`: the name with the most leading underscores stands for ``members``.
+    """Undo :func:`to_model_names`: the name with the most leading underscores is ``members``.
 
     Examples
     --------
@@ -214,7 +211,7 @@ def group_model(model_of: Callable[[Any], Any], group: Group, depth: int) -> dic
 
 
 def metadata_for(array: Any, zarr_format: Literal[2, 3]) -> Any:
-    """Return the metadata that an array like another one gets, without compression."""
+    """Return the metadata of an array like another one, without compression."""
     shape = tuple(array.shape)
     known = getattr(array, "chunksize", None) or getattr(array, "chunks", None)
     regular = isinstance(known, tuple) and len(known) == len(shape) and all(isinstance(n, int) for n in known)

@@ -58,7 +58,7 @@ def schema_v3(name: str, parameters: tuple[Any, ...]) -> dict[str, Any]:
     ----------
     name : "ArraySpec" or "GroupSpec"
     parameters : tuple
-        Those of the model; the first is that of the attributes of the outermost node.
+        Parameters of the model; the first is that of the attributes of the outermost node.
     """
     array = {
         "zarr_format": {"const": 3},
@@ -159,7 +159,7 @@ _SIMPLE: dict[Any, dict[str, Any]] = {
 
 
 def type_schema(wanted: Any) -> dict[str, Any]:
-    """Return the schema of a Python type, empty for a type that JSON does not have.
+    """Return the schema of a Python type, empty for a type without a JSON form.
 
     Examples
     --------

@@ -33,21 +33,29 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
 
     Parameters
     ----------
-    attributes : dict, or what the type parameter asks for
+    attributes : dict, or the type parameter
+        The user's attributes, which JSON can hold.
     shape, chunks : sequence of int
+        The lengths of the array and of a chunk.
     dtype : str, list or numpy.dtype
-        ``"uint8"`` is kept as ``"|u1"``, as documents have it.
+        ``"uint8"`` is kept as ``"|u1"``, as in documents.
     fill_value : object
         A scalar, its JSON form, or None.
     order : "C" or "F"
+        How the elements of a chunk follow one another: row by row, or column by column.
     filters : sequence of dict or codec, optional
+        In the order in which they encode.
     dimension_separator : "." or "/"
+        What stands between the numbers in the key of a chunk.
     compressor : dict or codec, optional
+        It encodes what the filters give; None: nothing is compressed.
+    zarr_format : int
+        2; nothing else is taken.
 
     Raises
     ------
     MetadataValidationError
-        A part is malformed, or parts contradict each other.
+        If a part is malformed, or parts contradict each other.
 
     Examples
     --------
@@ -143,18 +151,21 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
-    """A model of a group of format 2 and of what is below it.
+    """A model of a group of format 2 and of all nodes below it.
 
     Parameters
     ----------
-    attributes : dict, or what the first type parameter asks for
+    attributes : dict, or the first type parameter
+        The user's attributes, which JSON can hold.
     members : mapping of str to ArraySpec or GroupSpec, or None
-        None: it is not known what there is.
+        None: the members are unknown.
+    zarr_format : int
+        2; nothing else is taken.
 
     Raises
     ------
     MetadataValidationError
-        A part is malformed, or is not what the type parameters ask for.
+        If a part is malformed, or does not match the type parameters.
 
     Examples
     --------
@@ -173,7 +184,12 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
         return {"members": None, **known_members(document, ("zarr_format", "attributes", "members"))}
 
     def to_consolidated(self) -> dict[str, Any]:
-        """Return the document ``.zmetadata``: consolidated metadata of all nodes."""
+        """Return the document ``.zmetadata``: consolidated metadata of all nodes.
+
+        Returns
+        -------
+        dict
+        """
         copy = self._with_copy().consolidated_metadata
         assert copy is not None
         document: dict[str, Any] = plain(zmetadata_document(plain(self.attributes), copy.to_documents()))
@@ -181,7 +197,17 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
 
     @classmethod
     def from_consolidated(cls, document: Mapping[str, Any]) -> Self:
-        """Return the model of a whole hierarchy from the document ``.zmetadata``."""
+        """Return the model of a whole hierarchy from the document ``.zmetadata``.
+
+        Parameters
+        ----------
+        document : mapping
+            The parsed document.
+
+        Returns
+        -------
+        GroupSpec
+        """
         attributes, nodes = split_zmetadata(document)
         copy = ConsolidatedMetadata.from_documents(nodes)
         return cls._of_copy(GroupMetadata(attributes, 2, copy))
@@ -199,7 +225,7 @@ def known_members(document: dict[str, Any], names: Sequence[str]) -> dict[str, A
     Raises
     ------
     MetadataValidationError
-        There are members of other names.
+        If there are members of other names.
     """
     unknown = sorted(set(document) - set(names) - {"node_type"})
     if unknown:

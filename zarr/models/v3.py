@@ -1,4 +1,4 @@
-"""Models of arrays and groups of format 3, as version 3.1 of its specification has their metadata.
+"""Models of arrays and groups of format 3, with the metadata of version 3.1 of its specification.
 
 References
 ----------
@@ -26,7 +26,13 @@ Auto = Literal["auto"]
 
 
 class NamedConfig(TypedDict):
-    """An extension of format 3: a name, and a configuration if it has one."""
+    """An extension of format 3: a name, and a configuration if it has one.
+
+    Examples
+    --------
+    >>> NamedConfig(name="bytes", configuration={"endian": "little"})["name"]
+    'bytes'
+    """
 
     name: str
     configuration: NotRequired[Mapping[str, Any]]
@@ -41,22 +47,33 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
 
     Parameters
     ----------
-    attributes : dict, or what the type parameter asks for
+    attributes : dict, or the type parameter
+        The user's attributes, which JSON can hold.
     shape : sequence of int
+        The length of each dimension.
     data_type : str, dict or numpy.dtype
+        What the elements are, as a document names it or as NumPy does.
     chunk_grid, chunk_key_encoding : dict or str
+        How the array is cut into chunks, and how these are named.
     fill_value : object
         A scalar, or its JSON form.
     codecs : sequence of dict or str
+        In the order in which they encode.
     storage_transformers : sequence of dict
+        None are defined; an empty sequence.
     dimension_names : sequence of (str or None), optional
+        One for each dimension; None if it has no name.
     extra_fields : mapping
         Members that need not be understood.
+    zarr_format : int
+        3; nothing else is taken.
+    node_type : str
+        "array"; nothing else is taken.
 
     Raises
     ------
     MetadataValidationError
-        A part is malformed, or parts contradict each other: ranks of chunks and names, for instance.
+        If a part is malformed, or parts contradict each other: ranks of chunks and names, for instance.
 
     Examples
     --------
@@ -165,21 +182,26 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
-    """A model of a group of format 3 and of what is below it.
+    """A model of a group of format 3 and of all nodes below it.
 
     Parameters
     ----------
-    attributes : dict, or what the first type parameter asks for
+    attributes : dict, or the first type parameter
+        The user's attributes, which JSON can hold.
     members : mapping of str to ArraySpec or GroupSpec, or None
-        None: it is not known what there is. The second type parameter says what there may be: a model, a union of
-        models, or a TypedDict of what stands under which name.
+        None: the members are unknown. The second type parameter restricts them: a model, a union of models, or a
+        TypedDict with the names and models of members.
     extra_fields : mapping
-        Members of the group's document that need not be understood, under the names that they have there.
+        Members of the group's document that need not be understood, under their names in the document.
+    zarr_format : int
+        3; nothing else is taken.
+    node_type : str
+        "group"; nothing else is taken.
 
     Raises
     ------
     MetadataValidationError
-        A part is malformed, or is not what the type parameters ask for.
+        If a part is malformed, or does not match the type parameters.
 
     Examples
     --------
@@ -209,6 +231,10 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
     def to_consolidated(self) -> dict[str, Any]:
         """Return the document ``zarr.json`` of the group with consolidated metadata of all nodes below.
 
+        Returns
+        -------
+        dict
+
         Examples
         --------
         >>> model = GroupSpec(attributes={}, members={"a": GroupSpec(attributes={})})
@@ -222,10 +248,19 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
     def from_consolidated(cls, document: Mapping[str, Any]) -> Self:
         """Return the model of a whole hierarchy from the ``zarr.json`` with consolidated metadata.
 
+        Parameters
+        ----------
+        document : mapping
+            The parsed document.
+
+        Returns
+        -------
+        GroupSpec
+
         Raises
         ------
         MetadataValidationError
-            There is no copy in it, or it is malformed.
+            If it has no consolidated metadata, or that is malformed.
         """
         return cls._of_copy(GroupMetadata.from_dict(document))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 import numpy as np
 
 import zarr_core
-from zarr._lazy import LazyModule
+from zarr._lazy import numcodecs
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec, CodecPipeline
 from zarr.defaults import CODEC_EXTRAS, BadConfigError
 from zarr.defaults import settings as all_settings
@@ -20,22 +20,18 @@ from zarr.registry.tables import Registry, failure_of
 from zarr.types import JSON, ZarrFormat
 
 if TYPE_CHECKING:
-    from numcodecs import registry as numcodecs_registry
-
     from zarr.abc.codec import CodecJSON_V2
     from zarr.abc.numcodec import Numcodec
-else:
-    numcodecs_registry = LazyModule("numcodecs.registry")  # compiled, and slow to import
 
 
-T = TypeVar("T")
+CodecT = TypeVar("CodecT")
 
 
 def register_codec(key: str, codec_cls: type[Codec], *, qualname: str | None = None) -> None:
     """Add an implementation of a codec.
 
-    It is used at once if it is the first one of that name. Where there are others, ``zarr.config``'s ``codecs.<key>``
-    names the one to use.
+    It is used at once if it is the first one of that name. If there are others, ``zarr.config``'s ``codecs.<key>``
+    chooses one.
 
     Parameters
     ----------
@@ -44,7 +40,7 @@ def register_codec(key: str, codec_cls: type[Codec], *, qualname: str | None = N
     codec_cls
         The class.
     qualname
-        The name by which the configuration knows the class; its dotted path if None.
+        The name of the class in the configuration; its dotted path if None.
 
     Examples
     --------
@@ -66,14 +62,20 @@ def get_codec_class(key: str, reload_config: bool = False) -> type[Codec]:
     key
         The name of the codec in array metadata.
     reload_config
-        Whether to read the configuration files and the environment again first.
+        If True, read the configuration files and the environment again first.
+
+    Returns
+    -------
+    type
 
     Raises
     ------
     UnknownCodecError
-        When there is none; the message names a package that brings one, if we know of one.
+        If there is none; the message names a package that contains it, if one is known.
     BadConfigError
-        When the configuration names an implementation that is not registered.
+        If the configuration names an implementation that is not registered.
+    TypeError
+        If the name is no string.
 
     Examples
     --------
@@ -119,7 +121,7 @@ def _choose_codec(key: str, registry: Registry[Any] | None, wanted: str | None) 
 
 
 def _resolve_codec(data: Mapping[str, JSON] | str) -> Codec:
-    """Make a codec of its JSON form, ``{"name": ..., "configuration": ...}`` or a bare name."""
+    """Make a codec from its JSON form, ``{"name": ..., "configuration": ...}`` or a bare name."""
     document: dict[str, JSON] = {"name": data} if isinstance(data, str) else dict(data)
     name = document.get("name")
     if not isinstance(name, str):
@@ -127,7 +129,7 @@ def _resolve_codec(data: Mapping[str, JSON] | str) -> Codec:
     return get_codec_class(name).from_dict(document)
 
 
-def _parse_codec(data: object, cls: type[T]) -> T:
+def _parse_codec(data: object, cls: type[CodecT]) -> CodecT:
     article = "a" if cls is BytesBytesCodec else "an"
     if isinstance(data, Mapping):
         codec: object = _resolve_codec(data)
@@ -155,19 +157,25 @@ def _parse_array_array_codec(data: Mapping[str, JSON] | Codec) -> ArrayArrayCode
 
 
 def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
-    """Make a numcodecs codec of the configuration that format 2 stores.
+    """Make a numcodecs codec from its configuration in format 2.
 
     Parameters
     ----------
     data
         ``{"id": ..., **parameters}``.
 
+    Returns
+    -------
+    numcodecs.abc.Codec
+
     Raises
     ------
     UnknownCodecError
-        When numcodecs knows no codec of that id, or there is none.
+        If numcodecs has no codec of that id, or there is no id.
     MetadataValidationError
-        When it is no object.
+        If it is no object.
+    UnnamedCodecError
+        If it has no ``id``.
 
     Examples
     --------
@@ -183,13 +191,13 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
             f"codec not available: its configuration needs an 'id' that is a string, got {str(settings)[:200]}"
         )
     check_numcodec_parameters(name, settings)
-    if name == CRC32C.codec_id and name not in numcodecs_registry.codec_registry:
+    if name == CRC32C.codec_id and name not in numcodecs.registry.codec_registry:
         parameters: dict[str, Any] = {key: value for key, value in settings.items() if key != "id"}
         return CRC32C(**parameters)
     try:
-        return cast("Numcodec", numcodecs_registry.get_codec(settings))
+        return cast("Numcodec", numcodecs.registry.get_codec(settings))
     except ValueError as error:
-        if name in numcodecs_registry.codec_registry:  # something else is wrong
+        if name in numcodecs.registry.codec_registry:  # another error
             raise
         raise UnknownCodecError(_missing_codec_message(name, zarr_format=2)) from error
 
@@ -200,7 +208,7 @@ _WHOLE_NUMBERS = frozenset(
 
 
 def whole_number(key: str, value: object) -> object:
-    """Return the parameter of a codec, as a number where netCDF-C wrote its digits as text.
+    """Return a parameter of a codec as a number, if netCDF-C wrote its digits as text.
 
     Examples
     --------
@@ -213,7 +221,7 @@ def whole_number(key: str, value: object) -> object:
 
 
 def check_numcodec_parameters(name: str, settings: Mapping[str, Any]) -> None:
-    """Refuse what would come to light only where the number is used, in the words of whoever uses it.
+    """Refuse numbers that the codec itself would refuse only when it is used, with the message of the codec.
 
     Parameters
     ----------
@@ -225,7 +233,7 @@ def check_numcodec_parameters(name: str, settings: Mapping[str, Any]) -> None:
     Raises
     ------
     TypeError
-        If a whole number is needed and something else is given.
+        If a whole number is needed and another value is given.
     ValueError
         If the number does not fit in 32 bits.
 
@@ -247,7 +255,12 @@ def check_numcodec_parameters(name: str, settings: Mapping[str, Any]) -> None:
 
 
 def register_pipeline(pipe_cls: type[CodecPipeline]) -> None:
-    """Add a codec pipeline; ``zarr.config``'s ``codec_pipeline.path`` names the one to use.
+    """Add a codec pipeline; the setting ``codec_pipeline.path`` chooses one.
+
+    Parameters
+    ----------
+    pipe_cls : type[CodecPipeline]
+        The class of the pipeline.
 
     Examples
     --------
@@ -262,10 +275,19 @@ def register_pipeline(pipe_cls: type[CodecPipeline]) -> None:
 def get_pipeline_class(reload_config: bool = False) -> type[CodecPipeline]:
     """Return the codec pipeline that the configuration names.
 
+    Parameters
+    ----------
+    reload_config : bool
+        If True, read the settings again. Default: False.
+
+    Returns
+    -------
+    type
+
     Raises
     ------
     BadConfigError
-        When it is not registered.
+        If it is not registered.
 
     Examples
     --------
@@ -287,7 +309,7 @@ class CRC32C:
     Raises
     ------
     ValueError
-        For another location.
+        If the location is another one.
 
     Examples
     --------
@@ -314,7 +336,7 @@ class CRC32C:
         Raises
         ------
         ValueError
-            When the checksum is that of other bytes.
+            If the checksum is wrong.
         """
         data = zarr_core.decode("crc32c", buf, location=self.location)
         if out is None:
@@ -323,12 +345,12 @@ class CRC32C:
         return out
 
     def get_config(self) -> dict[str, Any]:
-        """Return the id, and the location where one was given."""
+        """Return the id, and the location if one was given."""
         return {"id": self.codec_id, **vars(self)}
 
     @classmethod
     def from_config(cls, config: Any) -> Self:
-        """Return the codec of a configuration."""
+        """Return the codec from a configuration."""
         return cls(**config)
 
     def __eq__(self, other: object) -> bool:
@@ -341,9 +363,9 @@ class CRC32C:
         return f"CRC32C(location={self.location!r})"
 
 
-# The packages that bring a codec which is not installed, for the message that says so.
+# The packages with codecs that are not installed, for the message.
 
-# The functions that register a codec. In zarr-python these names hold addresses of pages, which are about its own code.
+# Functions that register a codec. In zarr-python these names hold addresses of pages about its own code.
 _ZARR_CODEC_DOCS_URL: Final = "zarr.registry.register_codec"
 _NUMCODECS_CODEC_DOCS_URL: Final = "numcodecs.registry.register_codec"
 
@@ -361,7 +383,7 @@ _VIRTUAL_TIFF: Final = """
 
 
 def _by_codec(**providers: str) -> dict[str, tuple[str, ...]]:
-    """For every codec the packages that have it, from the codecs of every package."""
+    """Return the packages of every codec, from the codecs of every package."""
     found: dict[str, tuple[str, ...]] = {}
     for package, names in providers.items():
         for name in names.split():
@@ -372,6 +394,7 @@ def _by_codec(**providers: str) -> dict[str, tuple[str, ...]]:
 
 _CODEC_PACKAGES: Final[dict[str, tuple[str, ...]]] = {
     "gribberish": ("gribberish",),
+    "n5_default": ("zarr-n5",),
     **_by_codec(imagecodecs_zarr=_IMAGECODECS_ZARR, virtual_tiff=_VIRTUAL_TIFF),
 }
 _CODEC_PACKAGE_PREFIXES: Final[dict[str, tuple[str, ...]]] = {
@@ -395,7 +418,7 @@ _NUMCODEC_PACKAGE_PREFIXES: Final[dict[str, tuple[str, ...]]] = {
 
 
 def _packages_for_codec(name: str, *, zarr_format: ZarrFormat) -> tuple[str, ...]:
-    """Return the packages that bring a codec, as far as we know of any.
+    """Return the known packages that contain a codec.
 
     Parameters
     ----------
@@ -422,7 +445,7 @@ def _packages_for_codec(name: str, *, zarr_format: ZarrFormat) -> tuple[str, ...
 
 
 def _missing_codec_message(name: str, *, zarr_format: ZarrFormat) -> str:
-    """Return what to tell a user whose data need a codec that is not there.
+    """Return the advice for a user whose data need a codec that is not installed.
 
     Parameters
     ----------
@@ -437,7 +460,7 @@ def _missing_codec_message(name: str, *, zarr_format: ZarrFormat) -> str:
 
     Examples
     --------
-    >>> _missing_codec_message("gribberish", zarr_format=3).endswith("pip install 'gribberish'.")
+    >>> _missing_codec_message("gribberish", zarr_format=3).endswith("supporting this codec: gribberish.")
     True
     """
     library, help_url = ("numcodecs", _NUMCODECS_CODEC_DOCS_URL) if zarr_format == 2 else ("zarr", _ZARR_CODEC_DOCS_URL)
@@ -448,5 +471,7 @@ def _missing_codec_message(name: str, *, zarr_format: ZarrFormat) -> str:
     packages = _packages_for_codec(name, zarr_format=zarr_format)
     if not packages:
         return message
-    best = f"zarr[{CODEC_EXTRAS[name]}]" if zarr_format == 2 and name in CODEC_EXTRAS else packages[0]
-    return f"{message} Known packages supporting this codec: {', '.join(packages)}. To install: pip install '{best}'."
+    message += f" Known packages supporting this codec: {', '.join(packages)}."
+    if zarr_format == 2 and name in CODEC_EXTRAS:
+        message += f" To install: pip install 'zarr[{CODEC_EXTRAS[name]}]'."
+    return message

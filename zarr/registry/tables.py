@@ -1,23 +1,18 @@
-"""The tables of implementations: one a kind, filled with what the library brings."""
+"""The tables of implementations: one for each kind, with the built-in ones."""
 
 from __future__ import annotations
 
+import itertools
 from _thread import get_ident
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
+from typing import Any, Final, Generic, TypeVar, cast
 
-from zarr._lazy import LazyModule, load
+from zarr._lazy import load, metadata
 from zarr.defaults import CODEC_CLASSES, EXTENSION_CODECS, STORES, BadConfigError, settings
 from zarr.errors import ZarrUserWarning
 from zarr.notices import warn
-
-if TYPE_CHECKING:
-    from importlib import metadata
-    from importlib.metadata import EntryPoint
-else:
-    metadata = LazyModule("importlib.metadata")
 
 
 class Changes:
@@ -32,11 +27,12 @@ class Changes:
     """
 
     count: int = 0
+    _numbers = itertools.count(1)
 
     @classmethod
     def note(cls) -> None:
-        """Say that a table has changed."""
-        cls.count += 1
+        """Record that a table has changed."""
+        cls.count = next(cls._numbers)  # of two threads, each sets another number
 
 
 T = TypeVar("T")
@@ -44,6 +40,10 @@ T = TypeVar("T")
 
 def fully_qualified_name(cls: type) -> str:
     """Return the dotted path of a class.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -59,23 +59,27 @@ def import_path(path: str) -> Any:
 
 
 @cache
-def entry_points_by_group() -> Mapping[str, tuple[EntryPoint, ...]]:
-    """All entry points for zarr that installed packages offer, by group."""
+def entry_points_by_group() -> Mapping[str, tuple[metadata.EntryPoint, ...]]:
+    """Return all entry points for zarr of installed packages, by group."""
     found = metadata.entry_points()
     names = [group for group in found.groups if group == "zarr" or group.startswith("zarr.")]
     return {group: tuple(found.select(group=group)) for group in names}
 
 
-def entry_points_for(kind: str, *, plural_names: bool = False) -> list[EntryPoint]:
+def entry_points_for(kind: str, *, plural_names: bool = False) -> list[metadata.EntryPoint]:
     """Return the entry points of one kind of extension.
 
     Parameters
     ----------
     kind
-        ``codecs``, ``data_type``, ``buffer`` and so on: the entry points of the group ``zarr.<kind>``, and those of
-        the group ``zarr`` that are named ``<kind>``.
+        ``codecs``, ``data_type``, ``buffer`` and others: the entry points of the group ``zarr.<kind>``, and those of
+        the group ``zarr`` with the name ``<kind>``.
     plural_names
-        Whether groups ``zarr.<kind>.<name>`` count too.
+        If True, include groups ``zarr.<kind>.<name>``.
+
+    Returns
+    -------
+    list of EntryPoint
 
     Examples
     --------
@@ -92,8 +96,18 @@ def entry_points_for(kind: str, *, plural_names: bool = False) -> list[EntryPoin
     return found
 
 
-def load_entry_point(point: EntryPoint) -> Any | None:
-    """Load what an entry point names; a failure is a warning that names it, and None.
+def load_entry_point(point: metadata.EntryPoint) -> Any | None:
+    """Load an entry point; a failure gives a warning with its name, and the result None.
+
+    Parameters
+    ----------
+    point : EntryPoint
+        The entry point.
+
+    Returns
+    -------
+    object or None
+        None if it cannot be loaded.
 
     Examples
     --------
@@ -103,15 +117,15 @@ def load_entry_point(point: EntryPoint) -> Any | None:
     """
     try:
         return point.load()
-    except Exception as error:  # a plugin may raise anything when it is imported
+    except Exception as error:  # a plugin may raise any error when it is imported
         package = getattr(getattr(point, "dist", None), "name", None)
-        told = (
+        message = (
             f"The entry point {point.name!r} = {point.value!r} of group {point.group!r}"
             f"{f' (package {package!r})' if package else ''} cannot be loaded and is left out: "
             f"{type(error).__name__}: {error}"
         )
-        _FAILURES[point.name] = told
-        warn(told, ZarrUserWarning)
+        _FAILURES[point.name] = message
+        warn(message, ZarrUserWarning)
         return None
 
 
@@ -119,14 +133,14 @@ _FAILURES: dict[str, str] = {}
 _LOADING: set[tuple[int, int]] = set()
 
 
-def load_waiting(waiting: list[EntryPoint]) -> Iterator[tuple[EntryPoint, Any]]:
-    """Load entry points and take them off their list, each when its class has been registered.
+def load_waiting(waiting: list[metadata.EntryPoint]) -> Iterator[tuple[metadata.EntryPoint, Any]]:
+    """Load entry points and remove each from the list after its class has been registered.
 
-    So a thread that looks for one meanwhile loads it, too, and does not miss it.
+    So another thread that looks for one meanwhile loads it, too, and does not miss it.
     """
     for point in list(waiting):
         mine = (get_ident(), id(point))
-        if mine in _LOADING:  # asked for while its own module is being imported
+        if mine in _LOADING:  # read while its own module is being imported
             continue
         _LOADING.add(mine)
         try:
@@ -140,7 +154,17 @@ def load_waiting(waiting: list[EntryPoint]) -> Iterator[tuple[EntryPoint, Any]]:
 
 
 def failure_of(name: str) -> str:
-    """Return what to add to the message that there is nothing of a name: an installed package offers it, but is broken.
+    """Return a text for the message about a missing name if an installed package offers it, but cannot be loaded.
+
+    Parameters
+    ----------
+    name : str
+        The name of a class.
+
+    Returns
+    -------
+    str
+        Empty if it did not fail.
 
     Examples
     --------
@@ -153,8 +177,13 @@ def failure_of(name: str) -> str:
 class Registry(dict[str, type[T]], Generic[T]):
     """Implementations of one thing, by qualified name.
 
-    Entries are classes that were registered. Besides, ``lazy_load_list`` holds entry points that were not loaded yet,
-    and ``builtins`` dotted paths that were not imported yet.
+    Entries are registered classes. In addition ``lazy_load_list`` has entry points that are not loaded yet, and
+    ``builtins`` dotted paths that are not imported yet.
+
+    Parameters
+    ----------
+    builtins : Mapping[str, str] or None
+        The dotted paths of this library's classes, by name.
 
     Examples
     --------
@@ -166,21 +195,45 @@ class Registry(dict[str, type[T]], Generic[T]):
 
     def __init__(self, builtins: Mapping[str, str] | None = None) -> None:
         super().__init__()
-        self.lazy_load_list: list[EntryPoint] = []
+        self.lazy_load_list: list[metadata.EntryPoint] = []
         self.builtins = dict(builtins or {})
 
     def register(self, cls: type[T], qualname: str | None = None) -> None:
-        """Add a class under its qualified name, or under another one."""
+        """Add a class under its qualified name, or under another one.
+
+        Parameters
+        ----------
+        cls : type[T]
+            The class to register.
+        qualname : str or None
+            The name in the settings. Default: that of the class.
+        """
         self[fully_qualified_name(cls) if qualname is None else qualname] = cls
         Changes.note()
 
     def lazy_load(self, use_entrypoint_name: bool = False) -> None:
-        """Load the entry points that wait, under the names of their classes or under their own."""
+        """Load the waiting entry points, under the names of their classes or under their own.
+
+        Parameters
+        ----------
+        use_entrypoint_name : bool
+            If True, use the names of the entry points for the classes. Default: False.
+        """
         for point, cls in load_waiting(self.lazy_load_list):
             self.register(cls, point.name if use_entrypoint_name else None)
 
     def find(self, name: str) -> type[T] | None:
-        """Return the class of a qualified name, importing it if it is a built-in; None if there is none."""
+        """Return the class of a qualified name, importing it if it is a built-in; None if there is none.
+
+        Parameters
+        ----------
+        name : str
+            The name of the class in metadata documents.
+
+        Returns
+        -------
+        type or None
+        """
         found = self.get(name)
         if found is None and name in self.builtins:
             found = cast("type[T]", import_path(self.builtins[name]))
@@ -188,14 +241,19 @@ class Registry(dict[str, type[T]], Generic[T]):
         return found
 
     def known(self) -> list[str]:
-        """Return the sorted names of all implementations."""
+        """Return the sorted names of all implementations.
+
+        Returns
+        -------
+        list of str
+        """
         return sorted({*self, *self.builtins})
 
 
 _codec_registries: dict[str, Registry[Any]] = {
     name: Registry({path: path}) for name, path in {**CODEC_CLASSES, **EXTENSION_CODECS}.items()
 }
-# The configuration names pipelines and buffers by the paths of zarr-python, buffers by our own, too.
+# The configuration names pipelines and buffers by the paths of zarr-python, buffers by our own paths, too.
 _pipeline_registry: Registry[Any] = Registry(
     {
         f"zarr.core.codec_pipeline.{name}": f"zarr.codecs.base.pipeline.{name}"
@@ -242,7 +300,7 @@ _BY_KIND: Final[dict[str, Registry[Any]]] = {
 
 @cache
 def collect_entry_points() -> None:
-    """Hand every entry point to the registry of its kind, once in the life of the process."""
+    """Add every entry point to the registry of its kind, once in the life of the process."""
     for point in entry_points_for("codecs", plural_names=True):
         name = point.group.removeprefix("zarr.codecs.") if point.group.startswith("zarr.codecs.") else point.name
         _codec_registries.setdefault(name, Registry()).lazy_load_list.append(point)
@@ -251,7 +309,7 @@ def collect_entry_points() -> None:
 
 
 def _collect_entrypoints() -> list[Registry[Any]]:
-    """Look again which entry points there are, after packages were installed; return the registries they went to.
+    """Search entry points again, after packages were installed; return the registries that got new ones.
 
     Examples
     --------
@@ -269,7 +327,7 @@ def _collect_entrypoints() -> list[Registry[Any]]:
 
 
 def configured_class(registry: Registry[Any], key: str, label: str, plural: str, reload_config: bool) -> type[Any]:
-    """Return the class that a configuration value names; BadConfigError if it is not registered."""
+    """Return the class that a configuration value names; raise BadConfigError if it is not registered."""
     if reload_config:
         settings.refresh()
     path = settings.get(key)
@@ -290,7 +348,7 @@ def named_class(registry: Registry[Any], name: str, *, use_entrypoint_name: bool
 
 
 def required_class(registry: Registry[Any], name: str, message: str) -> type[Any]:
-    """Return the class of a name; KeyError with a message, the names that are known and a plugin's failure if none."""
+    """Return the class of a name; if there is none, raise KeyError with the known names and failures of plugins."""
     found = named_class(registry, name)
     if found is None:
         raise KeyError(f"{message}: {registry.known()}.{failure_of(name)}")
@@ -299,6 +357,13 @@ def required_class(registry: Registry[Any], name: str, message: str) -> type[Any
 
 def register_chunk_grid(key: str, cls: type) -> None:
     """Add a chunk grid under its name in array metadata. It must reduce to axes: see ``zarr.chunks``.
+
+    Parameters
+    ----------
+    key : str
+        The name in metadata documents.
+    cls : type
+        The class of the grid.
 
     Examples
     --------
@@ -310,10 +375,19 @@ def register_chunk_grid(key: str, cls: type) -> None:
 def get_chunk_grid_class(key: str) -> type[Any]:
     """Return the chunk grid of a name.
 
+    Parameters
+    ----------
+    key : str
+        The name in metadata documents.
+
+    Returns
+    -------
+    type
+
     Raises
     ------
     KeyError
-        When there is none.
+        If there is none.
 
     Examples
     --------
@@ -326,6 +400,13 @@ def get_chunk_grid_class(key: str) -> type[Any]:
 def register_storage_transformer(key: str, cls: type) -> None:
     """Add a storage transformer under its name in array metadata.
 
+    Parameters
+    ----------
+    key : str
+        The name in metadata documents.
+    cls : type
+        The class of the transformer.
+
     Examples
     --------
     >>> register_storage_transformer("example.transformer", dict)
@@ -336,10 +417,19 @@ def register_storage_transformer(key: str, cls: type) -> None:
 def get_storage_transformer_class(key: str) -> type[Any]:
     """Return the storage transformer of a name.
 
+    Parameters
+    ----------
+    key : str
+        The name in metadata documents.
+
+    Returns
+    -------
+    type
+
     Raises
     ------
     KeyError
-        When there is none, which is the case for every name that nobody registered: the format defines none.
+        If there is none: the format itself defines no transformer.
 
     Examples
     --------
@@ -351,7 +441,14 @@ def get_storage_transformer_class(key: str) -> type[Any]:
 
 
 def register_store(scheme: str, factory: Callable[..., Any]) -> None:
-    """Add what opens URLs of a scheme: a callable that takes the URL and keyword options and returns a store.
+    """Add a function that opens URLs of a scheme: it takes the URL and keyword options and returns a store.
+
+    Parameters
+    ----------
+    scheme : str
+        The scheme of URLs, such as ``"s3"``.
+    factory : Callable[..., object]
+        A function that makes a store of a URL.
 
     Examples
     --------
@@ -361,12 +458,21 @@ def register_store(scheme: str, factory: Callable[..., Any]) -> None:
 
 
 def get_store_factory(scheme: str) -> Callable[..., Any] | None:
-    """Return what opens URLs of a scheme, or None if nothing was registered for it.
+    """Return the function that opens URLs of a scheme, or None if none is registered.
+
+    Parameters
+    ----------
+    scheme : str
+        The scheme of URLs, such as ``"s3"``.
+
+    Returns
+    -------
+    callable or None
 
     Raises
     ------
     ValueError
-        An installed package offers something for it that cannot be loaded.
+        If an installed package has one that cannot be loaded.
 
     Examples
     --------
@@ -381,7 +487,12 @@ def get_store_factory(scheme: str) -> Callable[..., Any] | None:
 
 @cache
 def store_class(name: str) -> Any:
-    """Return a class of the table of stores (``zarr.defaults.STORES``), imported when it is asked for.
+    """Return a class of the table of stores (``zarr.defaults.STORES``), imported at its first use.
+
+    Parameters
+    ----------
+    name : str
+        The name of a store.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The runner of event loops: answers requests by awaiting the store, in whatever loop the caller runs.
+"""The runner of event loops: it answers requests by awaiting the store, in the loop of the caller.
 
-Three ways, by what the store is: a store of coroutines is awaited, with one gate on requests and a window of steps
-alive at once; a synchronous store that never blocks is called on the spot; a synchronous store that blocks gets the
-whole operation run in a thread, which costs one crossing for an operation instead of one for each chunk.
+The store decides between three ways. A store of coroutines is awaited, with one gate for requests and a window of
+running steps. A synchronous store that never blocks is called directly. For a synchronous store that blocks, the whole
+operation runs in a thread: one change of threads for each operation, not for each chunk.
 """
 
 from __future__ import annotations
@@ -12,40 +12,37 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
 from functools import partial
 from types import CoroutineType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from zarr._lazy import LazyModule
-from zarr.abc.store import Store, goes_by, is_synchronous
-from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr._lazy import asyncio
+from zarr.abc.store import ByteRequest, Store, goes_by, is_synchronous, versioned_of
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
+from zarr.errors import ValueReplacedError
 from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
 from zarr.notices import CALLER
+from zarr.runners import caches
+from zarr.runners.bulk import DIRECT_BYTES, apart, receive, send
 from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
-from zarr.runners.inline import InlineRunner, error_for_steps, first_error, range_limits, staged
+from zarr.runners.inline import InlineRunner, error_for_steps, first_error, range_limits, read_parts, staged
 from zarr.runners.locks.leases import Fence
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import lock_folder, lock_paths, paths_of
 from zarr.runners.locks.table import LOCKS, MAX_READINGS, CalledOff, wait_async
-from zarr.runners.streaming import DIRECT_BYTES, apart, receive, send
 from zarr.runners.sync import get_executor, sync
 from zarr.runners.tracing import traced
 from zarr.steps import requests as asked
 from zarr.steps.requests import Steps
 from zarr.storage.keys import LOCKS_FOLDER, is_lock
-
-if TYPE_CHECKING:
-    import asyncio
-else:
-    asyncio = LazyModule("asyncio")
-
+from zarr.storage.ranges import bounds_of
 
 T = TypeVar("T")
 
 _SCOPED = frozenset({asked.Hold, asked.Gather, asked.Await, asked.GetParts, asked.Transfer})
-"""Requests that concern the steps themselves."""
+"""Requests that the driver answers itself, without the store."""
 
 
 class _CallOff(threading.Event):
-    """Set when a task was cancelled whose steps run in a thread; a job of the core under way is stopped, too."""
+    """Set when a task is cancelled whose steps run in a thread; it also stops a running job of the core."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -59,7 +56,7 @@ class _CallOff(threading.Event):
 
 
 def _checked(steps: Steps[T], called_off: _CallOff, loop: asyncio.AbstractEventLoop) -> Steps[T]:
-    """Return the same steps for a runner in a thread: cancelled, they stop; coroutines go to the caller's loop."""
+    """Return the same steps for a runner in a thread: they stop when cancelled; coroutines run in the caller's loop."""
     try:
         request = next(steps)
         while True:
@@ -80,8 +77,7 @@ def _checked(steps: Steps[T], called_off: _CallOff, loop: asyncio.AbstractEventL
             else:
                 request = steps.send(reply)
     except StopIteration as stop:
-        result: T = stop.value
-        return result
+        return stop.value  # type: ignore[no-any-return]
     finally:
         steps.close()
 
@@ -91,7 +87,7 @@ async def _call(factory: Callable[[], Awaitable[T]]) -> T:
 
 
 class _Threaded:
-    """For synchronous stores that block: one operation, one trip to a thread."""
+    """For synchronous stores that block: the whole operation runs in a thread."""
 
     __slots__ = ("_inline", "_prefix")
 
@@ -116,7 +112,7 @@ class _Threaded:
 
 
 class _Driver:
-    """Runs steps in an event loop; a subclass answers the requests that are calls of its store.
+    """Run steps in an event loop; a subclass answers the requests that are calls of its store.
 
     ``answer`` returns the reply, or a coroutine that returns it.
     """
@@ -131,7 +127,7 @@ class _Driver:
         answer = self.answer
         try:
             if above is None and not self.waits:
-                await asyncio.sleep(0)  # many operations gathered over memory must not shut out the rest of the loop
+                await asyncio.sleep(0)  # many operations over memory at once must not block the rest of the loop
             request = next(steps)
             while True:
                 try:
@@ -143,12 +139,11 @@ class _Driver:
                 else:
                     request = steps.send(reply)
         except StopIteration as stop:
-            result: T = stop.value
-            return result
+            return stop.value  # type: ignore[no-any-return]
         finally:
             steps.close()
             try:
-                if holder.leased:
+                if holder.leases:
                     await holder.end_leases()
             finally:
                 holder.release()
@@ -157,7 +152,7 @@ class _Driver:
         raise NotImplementedError
 
     def scoped(self, request: Any, holder: Holder) -> Coroutine[Any, Any, Any]:
-        """Answer the requests that concern the steps themselves."""
+        """Answer the requests that need no call of the store."""
         kind = type(request)
         if kind is asked.Hold:
             return self.hold(request, holder)
@@ -217,7 +212,7 @@ class _Driver:
 
 
 class _Direct(_Driver):
-    """For synchronous stores that never block: requests are answered on the spot, between two awaits."""
+    """For synchronous stores that never block: requests are answered directly, between two awaits."""
 
     waits = False
 
@@ -250,6 +245,21 @@ class _Direct(_Driver):
             self._inline.transfer(request)
 
 
+class _OneVersion:
+    """One version of the values of a store, as ``Store.get_ranges`` needs it."""
+
+    get_ranges = Store.get_ranges
+    _get_merged = Store._get_merged
+
+    def __init__(self, store: Any, version: Any) -> None:
+        self._store = store
+        self._version = version
+
+    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None) -> Buffer | None:
+        found = await self._store.get_versioned(key, prototype, byte_range, self._version)
+        return None if found is None else found[0]
+
+
 class _Coroutines(_Driver):
     """For stores of coroutines: requests go through one gate, gathered steps in a window."""
 
@@ -261,10 +271,11 @@ class _Coroutines(_Driver):
         self._handlers: dict[type, Callable[[Any], Awaitable[Any]]] = {
             asked.Get: self._get,
             asked.GetRanges: self._get_ranges,
-            asked.Put: self._put,
+            asked.Put: lambda request: completed(store.set(request.key, request.value)),
             asked.PutIfAbsent: self._put_if_absent,
-            asked.Delete: self._delete,
-            asked.DeletePrefix: self._delete_prefix,
+            asked.Delete: lambda request: completed(store.delete(request.key)),
+            asked.DeletePrefix: lambda request: store.delete_dir(request.prefix),
+            asked.Rename: self._rename,
             asked.List: self._list,
             asked.ListDir: self._list_dir,
             asked.Size: self._size,
@@ -274,8 +285,12 @@ class _Coroutines(_Driver):
         kind = type(request)
         if kind is asked.Stamp:
             return None
+        if kind is asked.LastStamp:
+            return caches.TABLES.stamp_of(self._prefix, request.key) if versioned_of(self._store) else None
         if kind is asked.GetMany:
             return self._get_many(request, holder)
+        if kind is asked.DeleteMany:
+            return self._delete_many(request, holder)
         if kind not in self._handlers or (kind is asked.Put and request.locks):
             return self.scoped(request, holder)
         return self._gated(request) if holder.fence is None else self._fenced(request, holder.fence)
@@ -285,9 +300,9 @@ class _Coroutines(_Driver):
             return await self._handlers[type(request)](request)
 
     async def _fenced(self, request: Any, fence: Fence) -> Any:
-        """Answer a request of an operation that keeps other processes out by means of the store."""
+        """Answer a request of an operation that keeps other processes out by leases."""
         kind = type(request)
-        if kind in (asked.Put, asked.Delete, asked.DeletePrefix):
+        if kind in (asked.Put, asked.Delete, asked.DeletePrefix, asked.Rename):
             fence.check()
         if kind is asked.Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
             async with request_gate():
@@ -302,7 +317,7 @@ class _Coroutines(_Driver):
         return reply
 
     async def hold(self, request: asked.Hold, holder: Holder) -> bool | None:
-        """Take locks; True where other processes are not kept out, but values compared before they are replaced."""
+        """Acquire locks; return True if other processes are not kept out, but values are compared instead."""
         scope = request.scope
         if (
             scope is None
@@ -326,6 +341,9 @@ class _Coroutines(_Driver):
         jobs = (partial(self.run, child, holder) for child in request.steps)
         return await windowed(jobs, concurrency() if request.lean else 2 * concurrency())
 
+    async def _delete_many(self, request: asked.DeleteMany, holder: Holder) -> None:
+        await windowed((partial(self.answer, asked.Delete(key), holder) for key in request.keys), concurrency())
+
     async def _get_many(self, request: asked.GetMany, holder: Holder) -> list[Buffer | None]:
         found = await windowed((partial(self._gated, asked.Get(key)) for key in request.keys), concurrency())
         if holder.fence is not None:
@@ -343,30 +361,51 @@ class _Coroutines(_Driver):
         answers: list[Buffer | None] = [None] * len(request.ranges)
         prototype = request.prototype or default_buffer_prototype()
         try:
-            found = self._store.get_ranges(
-                request.key, request.ranges, prototype=prototype, **range_limits(request)
-            )
+            source: Any = self._store if request.version is None else _OneVersion(self._store, request.version)
+            found = source.get_ranges(request.key, request.ranges, prototype=prototype, **range_limits(request))
             async for group in found:
                 for index, value in group:
                     answers[index] = value
         except (FileNotFoundError, BaseExceptionGroup) as error:
-            if isinstance(first_error(error), FileNotFoundError):
+            first = first_error(error)
+            if isinstance(first, FileNotFoundError):
                 return None
+            if isinstance(first, ValueReplacedError):
+                raise first from None
             raise
         return answers
 
     async def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
+        if versioned_of(self._store) is not None:
+            return await self._get_parts_of_one_version(request)
         raw = await self._gated(asked.Get(request.key, request.first))
-        if raw is None:
-            return None
-        ranges = request.ranges(raw)
+        return None if raw is None else await self._get_chosen(request.ranges(raw))
+
+    async def _get_chosen(self, ranges: asked.GetRanges) -> list[Buffer | None] | None:
         if not ranges.ranges:
             return []
         async with request_gate():
             return await self._get_ranges(ranges)
 
-    async def _put(self, request: asked.Put) -> None:
-        await completed(self._store.set(request.key, request.value))
+    async def _get_parts_of_one_version(self, request: asked.GetParts) -> list[Buffer | None] | None:
+        """Return the parts; if the value is replaced between two requests, read again, in the end all of it at once."""
+        store: Any = self._store
+        for _ in range(MAX_READINGS):
+            async with request_gate():
+                first = await store.get_versioned(request.key, default_buffer_prototype(), request.first)
+            if first is None:
+                return None
+            raw, version = first
+            stamp = None if version is None else (self._prefix, version)
+            try:
+                return await self._get_chosen(request.ranges(raw, stamp))
+            except ValueReplacedError:
+                continue
+        value = await self._gated(asked.Get(request.key))
+        if value is None:
+            return None
+        content = value.to_bytes()
+        return read_parts(lambda part: content[slice(*bounds_of(part, len(content)))], request)
 
     async def _put_if_absent(self, request: asked.PutIfAbsent) -> bool:
         by_set = goes_by(self._store, "set", "set_if_not_exists", "put_if_absent")
@@ -379,11 +418,9 @@ class _Coroutines(_Driver):
         await completed(put(request.key, request.value))
         return True
 
-    async def _delete(self, request: asked.Delete) -> None:
-        await completed(self._store.delete(request.key))
-
-    async def _delete_prefix(self, request: asked.DeletePrefix) -> None:
-        await self._store.delete_dir(request.prefix)
+    async def _rename(self, request: asked.Rename) -> bool:
+        rename = getattr(self._store, "rename_dir_sync", None)
+        return rename is not None and await completed(asyncio.to_thread(rename, request.source, request.dest))
 
     async def _list(self, request: asked.List) -> list[str]:
         prefix = request.prefix
@@ -405,7 +442,7 @@ class _Coroutines(_Driver):
 
 
 class AsyncRunner:
-    """Runs steps in the caller's event loop, over any store.
+    """Run steps in the caller's event loop, over any store.
 
     Parameters
     ----------
@@ -431,7 +468,7 @@ class AsyncRunner:
         self._choose_driver(store)
 
     def _choose_driver(self, store: Store) -> None:
-        """By what the store is now: its methods may be replaced one day, as tests do."""
+        """Choose a driver for the present methods of the store: tests may replace them later."""
         self._size_of_own = len(self._own)
         if not is_synchronous(store):
             self._driver = _Coroutines(store)
@@ -441,9 +478,9 @@ class AsyncRunner:
             self._driver = _Direct(store)
 
     async def run(self, steps: Steps[T]) -> T:
-        """Drive ``steps`` to their end and return what they return.
+        """Run ``steps`` to their end and return their result.
 
-        Cancelling the awaiting task closes the steps; nothing goes on behind its back.
+        If the awaiting task is cancelled, the steps are closed; nothing continues in the background.
         """
         if len(self._own) != self._size_of_own:
             self._choose_driver(self.store)
@@ -456,7 +493,7 @@ class AsyncRunner:
 
 
 class LoopRunner:
-    """Runs steps over a store that has only coroutines: one whole operation goes to the background loop.
+    """Run steps over a store that has only coroutines: each operation runs on the background loop.
 
     Parameters
     ----------
@@ -479,7 +516,7 @@ class LoopRunner:
         self._runner = AsyncRunner(store)
 
     def run(self, steps: Steps[T]) -> T:
-        """Drive ``steps`` to their end on the background loop and return what they return.
+        """Run ``steps`` to their end on the background loop and return their result.
 
         Raises
         ------

@@ -1,8 +1,8 @@
-"""Decoded chunks that are kept in this process, up to a number of bytes; those last used stay.
+"""Decoded chunks that are kept in this process, up to a number of bytes; the least recently used ones are dropped.
 
-A chunk is kept with the stamp that its store gave the stored value (see ``Stamp``), and is handed out only while the
-store gives that stamp again. So nothing has to tell the cache of a write: whoever wrote, by whichever array, face or
-process, has changed the stamp.
+A chunk is kept with the stamp that its store gave the stored value (see ``Stamp``), and is returned only while the
+store gives that stamp again. So no code has to invalidate the cache: each write changes the stamp, also a write by
+another array, face or process.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import numpy as np
 
 import zarr_core
 from zarr._process import at_fork
+from zarr.defaults import settings
 
 Chunk: TypeAlias = np.ndarray[Any, Any]
 Stamp: TypeAlias = tuple[str, Any]
 
 
 class ChunkCacheInfo(NamedTuple):
-    """The contents of the cache, and how often it could help."""
+    """The contents of the cache, and its hits and misses."""
 
     hits: int
     misses: int
@@ -37,23 +38,23 @@ class _Entry(NamedTuple):
 
 
 def held_bytes(chunk: Chunk) -> int | None:
-    """Return how much memory a chunk holds, at most; None for Python objects, which a reader might change.
+    """Return the maximum number of bytes of a chunk in memory; None for Python objects, which a reader might change.
 
     Examples
     --------
     >>> held_bytes(np.zeros(4)), held_bytes(np.zeros(4, dtype=object))
     (32, None)
     """
-    if chunk.dtype.kind == "T":  # a character has four bytes at most
+    if chunk.dtype.kind == "T":  # a character has at most four bytes
         return chunk.nbytes + 4 * int(np.strings.str_len(chunk).sum())
     return None if chunk.dtype.hasobject else chunk.nbytes
 
 
 class ChunkCache:
-    """Decoded chunks by the name of their store, their key, and their place in it.
+    """Decoded chunks by the name of their store, their key, and their place in the stored value.
 
-    All arrays of a process share one; it holds at most as many bytes as the largest ``chunk_cache_bytes`` that an array
-    has brought along since it was last cleared.
+    All arrays of a process share one cache; its size is the largest ``chunk_cache_bytes`` of the arrays used since it
+    was last cleared.
 
     Examples
     --------
@@ -72,21 +73,21 @@ class ChunkCache:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew; for a forked child, too, where another thread of the parent may have held the lock."""
+        """Reset the cache; also in a forked child, where another thread of the parent may have held the lock."""
         self._lock = threading.RLock()  # a finalizer may run, and read an array, at any allocation
         self._entries: OrderedDict[tuple[str, Any], _Entry] = OrderedDict()
         self._nbytes = self._capacity = self._hits = self._misses = 0
 
     def find(self, stamp: Stamp, key: Any, codecs: tuple[Any, ...], shape: tuple[int, ...]) -> Chunk | None:
-        """Return the chunk of a key, if the stored value is still the one that it was decoded from.
+        """Return the chunk of a key, if the stored value is still the one from which it was decoded.
 
         Parameters
         ----------
         stamp : (str, object)
-            The name of the store, and what it says of the value now.
+            The name of the store, and the present stamp of the value.
         key : hashable
         codecs : tuple of codecs
-            By which the chunk would be decoded: another array may take the same bytes for something else.
+            The codecs that decode the chunk: another array may decode the same bytes in another way.
         shape : tuple of int
         """
         name = (stamp[0], key)
@@ -107,7 +108,7 @@ class ChunkCache:
             return entry.chunk
 
     def keep(self, stamp: Stamp, key: Any, codecs: tuple[Any, ...], chunk: Chunk, capacity: int) -> None:
-        """Keep a chunk that was decoded from the value of a stamp; nobody may change it from now on."""
+        """Keep a chunk that was decoded from the value of a stamp; from now on it must not be changed."""
         nbytes = held_bytes(chunk)
         if nbytes is None or nbytes > capacity:
             return
@@ -126,13 +127,13 @@ class ChunkCache:
             self._nbytes -= entry.nbytes
 
     def clear(self) -> None:
-        """Let all chunks go, and count from nothing."""
+        """Remove all chunks, and reset the counters."""
         with self._lock:
             self._entries.clear()
             self._nbytes = self._capacity = self._hits = self._misses = 0
 
     def info(self) -> ChunkCacheInfo:
-        """Return what is held now, and the hits and misses since the cache was last cleared."""
+        """Return the present contents, and the hits and misses since the cache was last cleared."""
         with self._lock:
             return ChunkCacheInfo(self._hits, self._misses, len(self._entries), self._nbytes)
 
@@ -141,8 +142,116 @@ CHUNKS = ChunkCache()
 at_fork(renew=CHUNKS.reset)
 
 
-CAPACITY_BYTES = 16 << 20
-"""An inner chunk takes 16 bytes of an index: so many indexes of 4096 inner chunks are kept as 256 shards have."""
+class IndexTables:
+    """Parsed indexes of shards in stores that give stamps, up to a number of bytes; the last used ones stay.
 
-INDEXES = zarr_core.IndexCache(CAPACITY_BYTES)
-at_fork(renew=INDEXES.after_fork)
+    Examples
+    --------
+    >>> tables = IndexTables()
+    >>> tables.keep(("store", 1), "c/0", None, np.zeros((2, 2), np.uint64))
+    >>> tables.find(("store", 1), "c/0", None, 2) is None, tables.find(("store", 2), "c/0", None, 2) is None
+    (False, True)
+    """
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Reset the cache; also in a forked child."""
+        self._lock = threading.RLock()
+        self._entries: OrderedDict[tuple[str, str], tuple[Any, Any, Chunk]] = OrderedDict()
+        self._nbytes = 0
+
+    def find(self, stamp: Stamp, key: str, form: Any, nchunks: int) -> Chunk | None:
+        """Return the index of a shard, if the stored value is still the one from which it was parsed.
+
+        Parameters
+        ----------
+        stamp : (str, object)
+            The name of the store, and the present stamp of the value.
+        key : str
+        form : object
+            The format of the index: another array may read the same bytes in another way.
+        nchunks : int
+        """
+        name = (stamp[0], key)
+        with self._lock:
+            entry = self._entries.get(name)
+            if entry is None:
+                return None
+            if entry[0] != stamp[1] or entry[1] != form or len(entry[2]) != nchunks:
+                self._drop(name)
+                return None
+            self._entries.move_to_end(name)
+            return entry[2]
+
+    def stamp_of(self, store: str, key: str) -> Stamp | None:
+        """Return the stamp of the value whose index is kept, which may have been replaced meanwhile; None if none is.
+
+        Parameters
+        ----------
+        store : str
+            The name of the store.
+        key : str
+        """
+        with self._lock:
+            entry = self._entries.get((store, key))
+            return None if entry is None else (store, entry[0])
+
+    def keep(self, stamp: Stamp, key: str, form: Any, table: Chunk) -> None:
+        """Keep an index that was parsed from the value of a stamp; from now on it must not be changed."""
+        capacity = index_capacity()
+        if table.nbytes > capacity:
+            return
+        name = (stamp[0], key)
+        with self._lock:
+            self._drop(name)
+            self._entries[name] = stamp[1], form, table
+            self._nbytes += table.nbytes
+            while self._nbytes > capacity:
+                self._nbytes -= self._entries.popitem(last=False)[1][2].nbytes
+
+    def _drop(self, name: tuple[str, str]) -> None:
+        entry = self._entries.pop(name, None)
+        if entry is not None:
+            self._nbytes -= entry[2].nbytes
+
+
+TABLES = IndexTables()
+at_fork(renew=TABLES.reset)
+
+
+class _Files:
+    """The indexes of files, which the core looks up itself, after the setting of which they are the cache."""
+
+    state: tuple[int, zarr_core.IndexCache] | None = None
+
+
+def index_capacity() -> int:
+    """Return the setting ``array.index_cache_bytes``."""
+    return int(settings.get("array.index_cache_bytes", DEFAULT_INDEX_BYTES))
+
+
+def file_indexes() -> zarr_core.IndexCache:
+    """Return the cache of indexes of files; another one, if the setting has changed.
+
+    Examples
+    --------
+    >>> file_indexes() is file_indexes()
+    True
+    """
+    capacity, state = index_capacity(), _Files.state
+    if state is None or state[0] != capacity:
+        state = _Files.state = (capacity, zarr_core.IndexCache(capacity))
+    return state[1]
+
+
+def _renew_files() -> None:
+    if _Files.state is not None:
+        _Files.state[1].after_fork()
+
+
+at_fork(renew=_renew_files)
+
+DEFAULT_INDEX_BYTES = 64 << 20
+"""An inner chunk takes 16 bytes; one index of a file may take a quarter: that is a million inner chunks."""

@@ -1,11 +1,13 @@
-"""Choose the runner that answers for a store."""
+"""Choose the runner for a store."""
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
+from zarr._process import at_fork
 from zarr.abc.store import Store, is_synchronous
 from zarr.runners.inline import InlineRunner
 
@@ -19,7 +21,7 @@ R = TypeVar("R")
 
 
 class _Runner(weakref.ref[R]):
-    """A runner as long as somebody uses it, and the id of its store."""
+    """A runner while it is in use, and the id of its store."""
 
     __slots__ = ("store_id", "table")
 
@@ -27,26 +29,40 @@ class _Runner(weakref.ref[R]):
     table: dict[int, _Runner[Any]]
 
 
-# A runner keeps its store alive, so an entry can never outlive the object that its id names; and the table keeps no
-# runner alive, so a store goes when its last array goes. (Stores compare by value and do not hash: hence the ids.)
+# A runner keeps its store alive, so an entry never outlives the object with that id; and the table keeps no runner
+# alive, so a store is freed with its last array. (Stores compare by value and have no hash: hence the ids.)
 _SYNC: dict[int, _Runner[InlineRunner | LoopRunner]] = {}
 _ASYNC: dict[int, _Runner[AsyncRunner]] = {}
+_guard = threading.RLock()  # reentrant: a runner may go, and be forgotten, at any allocation
 
 
 def _forget(gone: Any) -> None:
-    # Its store lives until this has returned: no other one has taken over the id.
-    if gone.table.get(gone.store_id) is gone:
-        del gone.table[gone.store_id]
+    # Its store lives until this has returned: no other store has the same id yet.
+    guard = _guard
+    if guard is None:  # the program ends, and the names of this module are gone
+        return
+    with guard:
+        if gone.table.get(gone.store_id) is gone:
+            del gone.table[gone.store_id]
+
+
+def _renew_guard() -> None:
+    global _guard
+    _guard = threading.RLock()
+
+
+at_fork(renew=_renew_guard)
 
 
 def _keep(table: Any, store: Store, runner: Any) -> None:
     kept = _Runner(runner, _forget)
     kept.store_id, kept.table = id(store), table
-    table[id(store)] = kept
+    with _guard:
+        table[id(store)] = kept
 
 
 def runner_for(store: Store) -> InlineRunner | LoopRunner:
-    """Return the runner of synchronous calls over ``store``.
+    """Return the runner for synchronous calls over ``store``.
 
     Parameters
     ----------
@@ -55,8 +71,8 @@ def runner_for(store: Store) -> InlineRunner | LoopRunner:
     Returns
     -------
     InlineRunner or LoopRunner
-        Inline where the store has synchronous methods, else over the background loop. The same one as long as
-        somebody uses it.
+        An inline runner if the store has synchronous methods, else one over the background loop. The same object is
+        returned while it is in use.
 
     Examples
     --------
@@ -77,7 +93,7 @@ def _over_loop(store: Store) -> LoopRunner:
 
 
 def async_runner_for(store: Store) -> AsyncRunner:
-    """Return the runner of asynchronous calls over ``store``.
+    """Return the runner for asynchronous calls over ``store``.
 
     Parameters
     ----------

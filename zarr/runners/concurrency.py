@@ -1,4 +1,4 @@
-"""Limits of what goes on at once in one event loop: the gate on requests, and the window of jobs that are alive."""
+"""Limits for one event loop: the gate for requests, and the window of running jobs."""
 
 from __future__ import annotations
 
@@ -8,28 +8,22 @@ from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from zarr._lazy import LazyModule
+from zarr._lazy import asyncio
 from zarr.defaults import settings
 from zarr.notices import CALLER
-
-if TYPE_CHECKING:
-    import asyncio
-else:
-    asyncio = LazyModule("asyncio")
-
 
 T = TypeVar("T")
 
 CHANGE_GRACE_SECONDS = 0.6
-"""The seconds that a change of a store may go on after its operation was called off, before it is cancelled."""
+"""The seconds that a change of a store may continue after its operation was cancelled, before it is cancelled, too."""
 
 CANCEL_GRACE_SECONDS = 0.1
-"""The seconds that its work in a thread may take to end; after them, nothing more is heard of it."""
+"""The seconds that its work in a thread may take to end; after them the result is ignored."""
 
 NO_LIMIT = 1000
-"""The number of requests under way where the configuration sets no limit: a store may have millions of keys."""
+"""Maximum number of requests under way if the configuration sets no limit: a store may have millions of keys."""
 
 _GATES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[int, asyncio.Semaphore]] = (
     weakref.WeakKeyDictionary()
@@ -37,7 +31,7 @@ _GATES: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, tuple[int, asyncio.
 
 
 def request_gate() -> asyncio.Semaphore:
-    """Return the gate that all requests of the running loop pass, ``async.concurrency`` at a time."""
+    """Return the gate for all requests of the running loop, ``async.concurrency`` at a time."""
     loop = asyncio.get_running_loop()
     width = concurrency()
     known = _GATES.get(loop)
@@ -48,16 +42,15 @@ def request_gate() -> asyncio.Semaphore:
 
 
 def concurrency() -> int:
-    """Return how many requests may be under way in one loop."""
+    """Return the maximum number of requests under way in one loop."""
     width = settings.get("async.concurrency")
     return NO_LIMIT if width is None else max(1, int(width))
 
 
 async def windowed(jobs: Iterator[Callable[[], Awaitable[T]]], width: int) -> list[T]:
-    """Await many jobs, at most ``width`` alive at once; results in order.
+    """Await many jobs, at most ``width`` at once; return their results in order.
 
-    The first error cancels the others, waits until they have stopped, and is raised. A job that is not reached is
-    never made.
+    The first error cancels the others, waits until they have stopped, and is raised. Later jobs are never created.
     """
     results: dict[int, T] = {}
     numbered = enumerate(jobs)
@@ -82,12 +75,12 @@ async def windowed(jobs: Iterator[Callable[[], Awaitable[T]]], width: int) -> li
         await _stop_all([task for task in tasks if not task.done()])
         for task in tasks:
             if not task.cancelled():
-                task.exception()  # looked at, lest a second error be reported as one that nobody saw
+                task.exception()  # read, so that a second error is not reported as one without a reader
     return [results[index] for index in range(len(results))]
 
 
 async def _stop_all(tasks: list[asyncio.Task[Any]]) -> None:
-    """Cancel tasks and wait until they have stopped, even where the waiting task is cancelled once more."""
+    """Cancel tasks and wait until they have stopped, even if the waiting task is cancelled once more."""
     for task in tasks:
         task.cancel()
     interruption: BaseException | None = None
@@ -101,45 +94,36 @@ async def _stop_all(tasks: list[asyncio.Task[Any]]) -> None:
         raise interruption
 
 
-class CalledOffChange:
-    """Notes that a change of a store was cancelled; what of it waits for a thread does not begin then."""
-
-    __slots__ = ("off",)
-
-    def __init__(self) -> None:
-        self.off = False
-
-
-CHANGE: ContextVar[CalledOffChange | None] = ContextVar("zarr.change", default=None)
-"""The change that the running task makes."""
+CHANGE: ContextVar[threading.Event | None] = ContextVar("zarr.change", default=None)
+"""Set when the change of a store in the running task is cancelled; parts of it that wait for a thread do not begin."""
 
 
 async def completed(change: Awaitable[T]) -> T:
-    """Await a change of a store; one whose task is cancelled is given a moment to end by itself.
+    """Await a change of a store; if its task is cancelled, give the change a moment to end by itself.
 
-    A store may do its work in threads, which nobody can call off: were they left alone, values would be stored after
-    the operation has ended.
+    A store may work in threads, which cannot be cancelled: without the wait, values would be stored after the operation
+    has ended.
     """
-    mark = CalledOffChange()
-    token = CHANGE.set(mark)
+    called_off = threading.Event()
+    token = CHANGE.set(called_off)
     task = asyncio.ensure_future(change)
     CHANGE.reset(token)
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
-        mark.off = True
+        called_off.set()
         try:
             await asyncio.wait([task], timeout=CHANGE_GRACE_SECONDS)
         finally:
             if task.cancel():
                 await asyncio.sleep(CANCEL_GRACE_SECONDS)
         if task.done() and not task.cancelled():
-            task.exception()  # looked at, lest it be reported as one that nobody saw
+            task.exception()  # read, so that it is not reported as an error without a reader
         raise
 
 
 async def settle(future: asyncio.Future[Any]) -> None:
-    """Wait until a thread has stopped; its own end is of no interest any more."""
+    """Wait until a thread has stopped; ignore its result."""
     while not future.done():
         try:
             await asyncio.wait([future])
@@ -150,7 +134,7 @@ async def settle(future: asyncio.Future[Any]) -> None:
 
 
 class Pool(ThreadPoolExecutor):
-    """A pool that works in the caller's own thread once its own have ended, as all do before the interpreter does.
+    """A pool that works in the caller's own thread after its threads have ended, before the interpreter does.
 
     Examples
     --------
@@ -164,20 +148,20 @@ class Pool(ThreadPoolExecutor):
         """Start a call; see :class:`concurrent.futures.Executor`."""
         if self._shutdown or not threading.main_thread().is_alive():
             return done(fn, *args, **kwargs)
-        change = CHANGE.get()
-        if change is not None:
-            return super().submit(_begin, change, fn, *args, **kwargs)
+        called_off = CHANGE.get()
+        if called_off is not None:
+            return super().submit(_begin, called_off, fn, *args, **kwargs)
         return super().submit(fn, *args, **kwargs)
 
 
-def _begin(change: CalledOffChange, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    if change.off:
+def _begin(called_off: threading.Event, fn: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    if called_off.is_set():
         raise CancelledError
     return fn(*args, **kwargs)
 
 
 def done(fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-    """Make a call here and now, and return its outcome as a future.
+    """Make a call in this thread, and return its outcome as a future.
 
     Examples
     --------
@@ -187,6 +171,6 @@ def done(fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
     future: Future[T] = Future()
     try:
         future.set_result(fn(*args, **kwargs))
-    except BaseException as error:  # whoever asks for the result gets it
+    except BaseException as error:  # raised where the result is read
         future.set_exception(error)
     return future

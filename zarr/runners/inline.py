@@ -1,4 +1,4 @@
-"""The runner of synchronous stores: answers each request at once, in the caller's thread."""
+"""The runner of synchronous stores: it answers each request at once, in the caller's thread."""
 
 from __future__ import annotations
 
@@ -16,27 +16,8 @@ from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
 from zarr.runners.locks import folders
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.table import GIL, LOCKS, MAX_READINGS
-from zarr.steps.requests import (
-    Await,
-    Delete,
-    DeletePrefix,
-    Gather,
-    Get,
-    GetMany,
-    GetParts,
-    GetRanges,
-    Hold,
-    List,
-    ListDir,
-    Put,
-    PutIfAbsent,
-    Size,
-    Splice,
-    Staged,
-    Stamp,
-    Steps,
-    Transfer,
-)
+from zarr.steps import requests as asked
+from zarr.steps.requests import Get, Hold, Put, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest, SyncStore
@@ -54,7 +35,7 @@ else:
 T = TypeVar("T")
 
 _LIMITS = {"max_gap_bytes": 1 << 20, "max_coalesced_bytes": 16 << 20}
-"""How far ranges of a value that is open are joined, where a request does not say."""
+"""Limits for joining ranges of an open value, if a request has none."""
 
 
 def first_error(error: BaseException) -> BaseException:
@@ -65,9 +46,9 @@ def first_error(error: BaseException) -> BaseException:
 
 
 def error_for_steps(error: BaseException, request: Any, store: object) -> BaseException:
-    """Return the error to throw into steps: the first plain one; that of a full or failing disk names its key.
+    """Return the error for the steps: the first plain one; an error of a full or failing disk names its key.
 
-    It is in this module, which is always loaded: where a process has no descriptor left, no file can be imported.
+    The function is in this module, which is always loaded: a process without a free descriptor cannot import a file.
     """
     error = first_error(error)
     if type(error) is not OSError:
@@ -81,7 +62,7 @@ def error_for_steps(error: BaseException, request: Any, store: object) -> BaseEx
     return error
 
 
-def range_limits(request: GetRanges) -> dict[str, int]:
+def range_limits(request: asked.GetRanges) -> dict[str, int]:
     """Return the limits of joining ranges that a request sets, as keyword arguments of the store's method."""
     limits: dict[str, int] = {}
     if request.max_gap_bytes is not None:
@@ -91,10 +72,14 @@ def range_limits(request: GetRanges) -> dict[str, int]:
     return limits
 
 
-def read_parts(read: Callable[[ByteRequest], bytes], request: GetParts) -> list[Buffer | None]:
-    """Return parts of a value that is open."""
-    make = default_buffer_prototype().buffer.from_bytes
-    wanted = request.ranges(make(read(request.first)))
+def read_parts(read: Callable[[ByteRequest], bytes], request: asked.GetParts) -> list[Buffer | None]:
+    """Return parts of an open value."""
+    return read_ranges(read, request.ranges(default_buffer_prototype().buffer.from_bytes(read(request.first))))
+
+
+def read_ranges(read: Callable[[ByteRequest], bytes], wanted: asked.GetRanges) -> list[Buffer | None]:
+    """Return ranges of an open value; near ones are read together."""
+    make = (wanted.prototype or default_buffer_prototype()).buffer.from_bytes
     answers: list[Buffer | None] = [None] * len(wanted.ranges)
     for merged in protocols.merge_requests(wanted.ranges, **{**_LIMITS, **range_limits(wanted)}):
         assert merged.byte_range is not None
@@ -104,8 +89,8 @@ def read_parts(read: Callable[[ByteRequest], bytes], request: GetParts) -> list[
 
 
 @contextmanager
-def staged(store: Any, request: Staged) -> Iterator[Any]:
-    """Yield the store to run staged steps over; publish what they changed at the end, or discard it on an error."""
+def staged(store: Any, request: asked.Staged) -> Iterator[Any]:
+    """Yield the store for staged steps; publish their changes at the end, or discard them on an error."""
     stage = store.stage_sync(request.path, replace=request.replace, absent=request.absent)
     try:
         yield stage.store
@@ -116,14 +101,14 @@ def staged(store: Any, request: Staged) -> Iterator[Any]:
 
 
 class InlineRunner:
-    """Runs steps over a store with synchronous methods.
+    """Run steps over a store with synchronous methods.
 
     Parameters
     ----------
     store : SyncStore
-        Or any store of which :func:`zarr.abc.store.is_synchronous` is true.
+        A ``SyncStore``, or any store for which :func:`zarr.abc.store.is_synchronous` is True.
     otherwise : callable, optional
-        Makes the runner that takes over while a coroutine of the store is replaced by another, as tests do.
+        Makes the runner to use while a coroutine of the store is replaced by another, as in tests.
 
     Examples
     --------
@@ -142,13 +127,13 @@ class InlineRunner:
         self._otherwise = otherwise
         self._own = getattr(store, "__dict__", {})
         self._size_of_own = len(self._own)
-        self._prefix: str | None = None  # a store may have to ask the file system for it, and reads need none
+        self._prefix: str | None = None  # a store may have to read the file system for it, and reads need none
         self._root: str | None = None  # None until it is looked up; "": processes are not kept out by default
         self._get = store.get_sync
         self._put = store.set_sync
 
     def run(self, steps: Steps[T], above: Holder | None = None) -> T:
-        """Drive ``steps`` to their end and return what they return.
+        """Run ``steps`` to their end and return their result.
 
         Parameters
         ----------
@@ -163,7 +148,7 @@ class InlineRunner:
         Raises
         ------
         Exception
-            Whatever the steps let through; errors of the store were thrown into them first.
+            Any error that the steps do not catch; errors of the store are thrown into them first.
         """
         if len(self._own) != self._size_of_own and above is None and self._replaced():
             return self._otherwise(self.store).run(steps)  # type: ignore[misc, no-any-return]
@@ -201,13 +186,13 @@ class InlineRunner:
                 steps.close()
                 if holder is not None:
                     holder.release()
-            except BaseException:  # Ctrl-C just here, as in `releasing`, which costs four calls more
+            except BaseException:  # for Ctrl-C at this point, as in `releasing`, which costs four calls more
                 if holder is not None:
                     holder.release()
                 raise
 
     def _replaced(self) -> bool:
-        """Use methods that were set on the store itself; return whether coroutines are among them, to be awaited."""
+        """Use methods set on the store object itself; return True if some are coroutines, to be awaited."""
         self._get, self._put = self.store.get_sync, self.store.set_sync
         if self._otherwise is not None and not is_synchronous(self.store):
             return True
@@ -215,7 +200,7 @@ class InlineRunner:
         return False
 
     def answer(self, request: Any) -> Any:
-        """Answer one request that does not concern the steps themselves."""
+        """Answer one request that needs the store."""
         kind = type(request)
         if kind is Get:
             return self._get(request.key, prototype=request.prototype, byte_range=request.byte_range)
@@ -233,12 +218,12 @@ class InlineRunner:
         return prefix
 
     def _find_root(self) -> str:
-        """Look up the folder where other processes are kept out by default."""
+        """Look up the folder in which other processes are kept out by default."""
         self._root = folders.root_of(self.store, self._prefix or self._lock_prefix())
         return self._root
 
     def _files_of(self, request: Hold) -> Sequence[str]:
-        """Return what other processes lock for a request that has a scope."""
+        """Return the files that lock out other processes for a request with a scope."""
         scope, root = request.scope, self._root
         assert scope is not None
         if scope.required:
@@ -253,60 +238,63 @@ class InlineRunner:
         return folders.places(root, scope, keys, request.family, request.below)
 
     def put_alone(self, request: Put, above: Holder | None) -> Any:
-        """Store a value while nobody else changes it; at nearly no cost where nobody does, and nothing else is held."""
+        """Store a value under its lock; this is nearly free without other writers and without other locks."""
         name = f"chunk:{self._prefix or self._lock_prefix()}/{request.key}"
-        scope, root, place = request.locks, self._root, None
-        if not isinstance(scope, bool) and (root or (root is None and (root := self._find_root()))):
-            place = folders.chunk_place(root, scope, request.key)
+        scope, root = None if isinstance(request.locks, bool) else request.locks, self._root
+        if scope is not None and root is None:
+            root = self._find_root()
         if (above is None or above.holds_nodes_only) and LOCKS.try_acquire(name, get_ident()):
             lock = None
             try:
-                if place is not None:
-                    lock = folders.try_lock(place)
-                    if lock is None:
-                        lock = folders.lock_place(place, None if above is None else above.called_off)
+                if scope is not None and root:
+                    lock = folders.lock_chunk(root, scope, request.key, None if above is None else above.called_off)
                 return self._put(request.key, request.value)
             finally:
-                # First of all, and in one step: Ctrl-C comes before it or after it. Other threads come last.
+                # First, and in one step: Ctrl-C comes before it or after it. Other threads come last.
                 if GIL:
                     queues = LOCKS.queues
                     queue: Any = queues.pop(name, ()) if lock is None else lock.release_with(queues, name)
                     if len(queue) > 1:
-                        LOCKS.hand_over(name, queue)
+                        LOCKS.grant(name, queue)
                 else:
                     if lock is not None:
                         lock.close()
                     LOCKS.release(name)
         with releasing(Holder(self._lock_prefix(), above)) as holder:
-            holder.acquire((request.key,), "chunk", () if place is None else (place,))
+            files = (folders.chunk_place(root, scope, request.key),) if scope is not None and root else ()
+            holder.acquire((request.key,), "chunk", files)
             return self._put(request.key, request.value)
 
     def _scoped(self, request: Any, holder: Holder) -> Any:
-        """Answer the requests that concern the steps themselves."""
+        """Answer the requests that need no call of the store."""
         kind = type(request)
-        if kind is Gather:
+        if kind is asked.Gather:
             return [self.run(child, holder) for child in request.steps]
-        if kind is Staged:
+        if kind is asked.Staged:
             with staged(self.store, request) as store:
                 return InlineRunner(store).run(request.steps, holder)
         if kind is Transfer:
             return self._transfer_locked(request, holder)
-        if kind is GetParts:
+        if kind is asked.GetParts:
             return self.get_parts(request, holder)
         raise TypeError(f"steps yielded {request!r}, which is no request")
 
-    def _get_some(self, request: GetMany) -> Sequence[Buffer | None]:
+    def _get_some(self, request: asked.GetMany) -> Sequence[Buffer | None]:
         get_many = get_many_of(self.store)
         if get_many is not None:
             return get_many(request.keys, None)
         return [self._get(key, prototype=None, byte_range=None) for key in request.keys]
 
-    def _stamp(self, request: Stamp) -> tuple[str, Any] | None:
+    def _stamp(self, request: asked.Stamp) -> tuple[str, Any] | None:
         stamp_of = stamp_of_store(self.store)
         stamp = None if stamp_of is None else stamp_of(request.key)
         return None if stamp is None else (self._lock_prefix(), stamp)
 
-    def _get_ranges(self, request: GetRanges) -> list[Buffer | None] | None:
+    def _get_ranges(self, request: asked.GetRanges) -> list[Buffer | None] | None:
+        open_value = open_value_of(self.store) if len(request.ranges) > 1 else None
+        if open_value is not None:
+            with open_value(request.key) as read:
+                return None if read is None else read_ranges(read, request)
         limits = range_limits(request)
         answers: list[Buffer | None] = [None] * len(request.ranges)
         prototype = request.prototype or default_buffer_prototype()
@@ -320,19 +308,19 @@ class InlineRunner:
             answers[index] = value
         return answers
 
-    def get_parts(self, request: GetParts, above: Holder) -> list[Buffer | None] | None:
-        """Return parts of one value, and not of what it is replaced with meanwhile."""
+    def get_parts(self, request: asked.GetParts, above: Holder) -> list[Buffer | None] | None:
+        """Return parts of one value, never a mixture with a value that replaces it meanwhile."""
         found = self.get_parts_in_between(request)
         if found is not ...:
             return found  # type: ignore[no-any-return]
-        # Somebody writes all the time: this reading takes its turn among the writers.
+        # There are writers all the time: this read waits for its turn among them.
         with releasing(Holder(self._lock_prefix(), above)) as holder:
-            with suppress(LockedByCallerError):  # what this thread is inside of goes on after this reading
+            with suppress(LockedByCallerError):  # the outer operation of this thread continues after this read
                 holder.acquire((request.key,), "chunk")
             return self.get_parts_once(request)
 
-    def get_parts_in_between(self, request: GetParts) -> Any:
-        """Return the parts if nobody changes the value meanwhile, else an ellipsis."""
+    def get_parts_in_between(self, request: asked.GetParts) -> Any:
+        """Return the parts if the value is not changed meanwhile, else an ellipsis."""
         name = f"chunk:{self._lock_prefix()}/{request.key}"
         for _ in range(MAX_READINGS):
             moment = LOCKS.moment(name)
@@ -342,8 +330,8 @@ class InlineRunner:
                     return found
         return ...
 
-    def get_parts_once(self, request: GetParts) -> list[Buffer | None] | None:
-        """Return the parts, whoever changes the value; of one value all the same where the store can open it."""
+    def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
+        """Return the ranges, all of one value if the store can open it; else each is read by itself."""
         open_value = open_value_of(self.store)
         if open_value is not None:
             with open_value(request.key) as read:
@@ -354,7 +342,7 @@ class InlineRunner:
         ranges = request.ranges(raw)
         return self._get_ranges(ranges) if ranges.ranges else []
 
-    def _put_if_absent(self, request: PutIfAbsent) -> bool:
+    def _put_if_absent(self, request: asked.PutIfAbsent) -> bool:
         by_set = class_goes_by(type(self.store), "set", "set_if_not_exists", "put_if_absent")
         put_if_absent = getattr(self.store, "put_if_absent_sync", None)
         if put_if_absent is not None and not by_set:
@@ -365,26 +353,30 @@ class InlineRunner:
         put(request.key, request.value)
         return True
 
-    def _splice(self, request: Splice) -> None:
-        self.store.splice_sync(request.key, request.parts)  # type: ignore[attr-defined]
+    def _delete_many(self, request: asked.DeleteMany) -> None:
+        access = bulk_access_of(self.store)
+        set_many = None if access is None or access.kind != "buffers" else access.set_many
+        if set_many is not None:
+            set_many([(key, None) for key in request.keys])
+            return
+        for key in request.keys:
+            self.store.delete_sync(key)
 
-    def _delete(self, request: Delete) -> None:
-        self.store.delete_sync(request.key)
-
-    def _delete_prefix(self, request: DeletePrefix) -> None:
+    def _delete_prefix(self, request: asked.DeletePrefix) -> None:
         if class_goes_by(type(self.store), "delete", "delete_dir"):
             for key in list(self.store.list_prefix_sync(as_folder(request.prefix))):
                 self.store.delete_sync(key)
         self.store.delete_dir_sync(request.prefix)
 
-    def _list(self, request: List) -> list[str]:
+    def _rename(self, request: asked.Rename) -> bool:
+        rename = getattr(self.store, "rename_dir_sync", None)
+        return rename is not None and bool(rename(request.source, request.dest))
+
+    def _list(self, request: asked.List) -> list[str]:
         prefix = request.prefix
         return list(self.store.list_prefix_sync(prefix.rstrip("/") + "/") if prefix else self.store.list_sync())
 
-    def _list_dir(self, request: ListDir) -> list[str]:
-        return list(self.store.list_dir_sync(request.prefix))
-
-    def _size(self, request: Size) -> int | None:
+    def _size(self, request: asked.Size) -> int | None:
         try:
             return self.store.getsize_sync(request.key)
         except FileNotFoundError:
@@ -398,7 +390,7 @@ class InlineRunner:
             self.transfer(request)
 
     def transfer(self, request: Transfer) -> None:
-        """Run a bulk job; its keys are locked by the caller, where that is needed."""
+        """Run a bulk job; the caller has locked its keys, if that is needed."""
         try:
             bulk.transfer(request, bulk_access_of(self.store), self._get_many, self._set_many)
         except Exception as error:
@@ -422,7 +414,7 @@ class InlineRunner:
             else:
                 self.store.set_sync(key, make(payload))
 
-    def _await(self, request: Await) -> Any:
+    def _await(self, request: asked.Await) -> Any:
         async def call() -> Any:
             return await request.factory()
 
@@ -430,16 +422,19 @@ class InlineRunner:
 
 
 _HANDLERS: dict[type, Callable[[InlineRunner, Any], Any]] = {
-    GetMany: InlineRunner._get_some,
-    GetRanges: InlineRunner._get_ranges,
-    PutIfAbsent: InlineRunner._put_if_absent,
-    Delete: InlineRunner._delete,
-    DeletePrefix: InlineRunner._delete_prefix,
-    List: InlineRunner._list,
-    ListDir: InlineRunner._list_dir,
-    Size: InlineRunner._size,
-    Stamp: InlineRunner._stamp,
-    Splice: InlineRunner._splice,
+    asked.GetMany: InlineRunner._get_some,
+    asked.GetRanges: InlineRunner._get_ranges,
+    asked.PutIfAbsent: InlineRunner._put_if_absent,
+    asked.DeleteMany: InlineRunner._delete_many,
+    asked.Delete: lambda runner, request: runner.store.delete_sync(request.key),
+    asked.DeletePrefix: InlineRunner._delete_prefix,
+    asked.Rename: InlineRunner._rename,
+    asked.List: InlineRunner._list,
+    asked.ListDir: lambda runner, request: list(runner.store.list_dir_sync(request.prefix)),
+    asked.Size: InlineRunner._size,
+    asked.Stamp: InlineRunner._stamp,
+    asked.LastStamp: lambda runner, request: None,
+    asked.Splice: lambda runner, request: runner.store.splice_sync(request.key, request.parts),  # type: ignore[attr-defined]
     Transfer: InlineRunner.transfer,
-    Await: InlineRunner._await,
+    asked.Await: InlineRunner._await,
 }

@@ -1,7 +1,7 @@
-"""Threads and the event loop of this process, and synchronous calls into that loop.
+"""The threads and the background event loop of this process, and synchronous calls into that loop.
 
-The background loop and the pools are made at first use and forgotten in a forked child, which then makes its own.
-Nothing keeps the interpreter from ending: the loop's thread is a daemon, and the exit hook stops it and the pools.
+The background loop and the pools are made at their first use and forgotten in a forked child, which then makes its own.
+They do not keep the interpreter from ending: the loop's thread is a daemon, and the exit hook stops it and the pools.
 """
 
 from __future__ import annotations
@@ -12,34 +12,32 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, asyncio
 from zarr._process import at_exit, at_fork
 from zarr.defaults import settings
 from zarr.notices import CALLER
 
 if TYPE_CHECKING:
-    import asyncio
     import logging
     from concurrent import futures
     from concurrent.futures import Future, ThreadPoolExecutor
 
     from zarr.runners import concurrency
 else:
-    asyncio = LazyModule("asyncio")
     concurrency = LazyModule("zarr.runners.concurrency")
     logging = LazyModule("logging")
-    # Where the main thread has ended already, loading its pools is an error: then nobody helps the caller's own thread.
+    # After the end of the main thread the pools cannot be loaded: then only the caller's own thread works.
     futures = LazyModule("concurrent.futures")
 
 T = TypeVar("T")
 
 BLOCKING_CALLS = 32
-"""The number of blocking calls of event-loop tasks at once: they wait for a disk or a network, not for a processor."""
+"""Number of simultaneous blocking calls of event-loop tasks: they wait for a disk or a network, not for a processor."""
 
 CANCEL_GRACE_SECONDS = 0.9
-"""The seconds that an interrupted call waits for its coroutine to end, before it returns all the same."""
+"""The seconds that an interrupted call waits for its coroutine to end, before it returns anyway."""
 
-# The background loop and its thread, in the form in which other libraries look for them: lists of one.
+# The background loop and its thread, in the form that other libraries look for: lists of one.
 LOOP: list[asyncio.AbstractEventLoop | None] = [None]
 THREAD: list[threading.Thread | None] = [None]
 
@@ -47,7 +45,7 @@ _submitting = threading.local()
 
 
 class SyncError(RuntimeError):
-    """A synchronous call was made where it could never end, or ended without a result."""
+    """A synchronous call was made where it could never end, or it ended without a result."""
 
 
 class _Pools:
@@ -57,7 +55,7 @@ class _Pools:
         self.renew()
 
     def renew(self) -> None:
-        """Start afresh, without touching what belonged to a parent process."""
+        """Reset the pools, without touching those of a parent process."""
         # Reentrant: a finalizer may run, and use the library, at any allocation.
         self.lock = threading.RLock()
         self.executor: ThreadPoolExecutor | None = None
@@ -74,7 +72,7 @@ def get_lock() -> Any:
 
 
 def max_workers() -> int:
-    """Return how many threads one operation may use: the processors, or fewer where the configuration says so.
+    """Return the number of threads for one operation: the processors, or fewer if the configuration limits them.
 
     Both settings of zarr-python count: ``threading.max_workers``, and ``codec_pipeline.max_workers``.
     """
@@ -92,8 +90,8 @@ def get_executor() -> ThreadPoolExecutor:
     Returns
     -------
     ThreadPoolExecutor
-        Of ``threading.max_workers`` threads, by default 32; where that is set, the default executor of the
-        background loop, too.
+        A pool of ``threading.max_workers`` threads, by default 32; if that is set, it is also the default executor of
+        the background loop.
 
     Examples
     --------
@@ -110,11 +108,11 @@ def get_executor() -> ThreadPoolExecutor:
 
 
 def get_workers() -> ThreadPoolExecutor:
-    """Return the pool of the threads that help with bulk jobs; its work never waits for anything."""
+    """Return the pool of threads that help with bulk jobs; its work never waits for anything."""
     wanted = max_workers()
     with _POOLS.lock:
         if _POOLS.workers is None or _POOLS.worker_count < wanted:
-            # The old pool is only let go of: somebody may be about to hand it work, and its threads end with it.
+            # The old pool is only released: another thread may be about to submit work, and its threads end with it.
             _POOLS.workers = futures.ThreadPoolExecutor(max_workers=wanted, thread_name_prefix="zarr_bulk")
             _POOLS.worker_count = wanted
         return _POOLS.workers
@@ -129,7 +127,7 @@ def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _loop_executor() -> ThreadPoolExecutor | None:
-    """Return the default executor of the loop; None where the main thread has ended and none was made before."""
+    """Return the default executor of the loop; None if the main thread has ended and there is none yet."""
     if settings.get("threading.max_workers", None) is not None:
         return get_executor()
     try:
@@ -139,7 +137,7 @@ def _loop_executor() -> ThreadPoolExecutor | None:
 
 
 def get_loop() -> asyncio.AbstractEventLoop:
-    """Return the event loop that runs in a background thread, starting it at the first call.
+    """Return the event loop in the background thread; the first call starts it.
 
     Returns
     -------
@@ -203,7 +201,7 @@ def _stop(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _submit(work: Callable[[], None], helpers: int) -> list[Future[None]]:
-    """Hand work to helpers; to none, where this thread is just handing work over and a finalizer came between."""
+    """Submit work to helpers; to none, if this thread is just submitting work and a finalizer interrupted it."""
     if getattr(_submitting, "now", False):
         return []
     _submitting.now = True
@@ -212,7 +210,7 @@ def _submit(work: Callable[[], None], helpers: int) -> list[Future[None]]:
         pool = get_workers()
         helping.extend(pool.submit(work) for _ in range(helpers))
     except RuntimeError:
-        # The pool is being replaced or the interpreter ends: the caller's own thread does it all.
+        # The pool is being replaced or the interpreter ends: the caller's own thread does all the work.
         logging.getLogger("zarr.core.sync").debug("no worker threads to be had", exc_info=True)
     finally:
         _submitting.now = False
@@ -220,25 +218,25 @@ def _submit(work: Callable[[], None], helpers: int) -> list[Future[None]]:
 
 
 def _outcome(helping: list[Future[None]], stop: Callable[[], None]) -> BaseException | None:
-    """Wait until all helpers have stopped, whatever interrupts the wait, and return the first error."""
+    """Wait until all helpers have stopped, also after an interruption, and return the first error."""
     started = [future for future in helping if not future.cancel()]
     interruption: BaseException | None = None
     while True:
         try:
             errors = [error for future in started if (error := future.exception()) is not None]
-        except BaseException as error:  # a signal: nothing may go on behind its handler's back
+        except BaseException as error:  # a signal: nothing may continue after its handler has run
             interruption = interruption or error
             stop()
         else:
-            # An InterruptedError only says that the job was stopped, because of an error that somebody else has met.
+            # An InterruptedError only means that the job was stopped, because of an error in another thread.
             errors.sort(key=lambda error: isinstance(error, InterruptedError))
             return interruption or (errors[0] if errors else None)
 
 
 def run_helpers(work: Callable[[], None], helpers: int, stop: Callable[[], None] = lambda: None) -> None:
-    """Run ``work()`` in the caller's thread and in up to ``helpers`` others at once; the first real error is raised.
+    """Run ``work()`` in the caller's thread and in up to ``helpers`` others at once; raise the first real error.
 
-    Helpers that never came to start are called off, so that this is never slower than doing it alone. After an error
+    Helpers that have not started are cancelled, so that this is never slower than a single thread. After an error
     ``stop()`` is called, and all of them have stopped before the error is raised.
     """
 
@@ -292,13 +290,13 @@ def sync(
 
     Returns
     -------
-    The coroutine's result; what it raises is raised here.
+    The result of the coroutine; its errors are raised here.
 
     Raises
     ------
     SyncError
-        If called on the very thread that runs the loop, where waiting would never end; if the loop does not run; or
-        if the interpreter is ending.
+        If called in the thread that runs the loop, where the wait would never end; if the loop does not run; or if the
+        interpreter is ending.
     TimeoutError
         If ``timeout`` passes. The coroutine is cancelled.
 
@@ -319,7 +317,7 @@ def sync(
 
 
 class _Call(Generic[T]):
-    """One coroutine on its way to another thread's loop and back."""
+    """One coroutine that another thread's loop runs, and its result."""
 
     __slots__ = ("_called_off", "_caller", "_coro", "_ended", "_loop", "_task")
 
@@ -343,7 +341,7 @@ class _Call(Generic[T]):
 
     def _finish(self, task: asyncio.Task[T]) -> None:
         if not task.cancelled():
-            task.exception()  # looked at, lest it be reported as one that nobody saw
+            task.exception()  # read, so that it is not reported as an error without a reader
         self._ended.set()
 
     def _cancel(self) -> None:
@@ -352,7 +350,7 @@ class _Call(Generic[T]):
             self._task.cancel()
 
     def _abandon(self) -> None:
-        """Cancel the work and give it a moment to stop, so that nothing is written after the caller has gone on."""
+        """Cancel the work and give it a moment to stop, so that nothing is written after the caller has continued."""
         try:
             self._loop.call_soon_threadsafe(self._cancel)
         except RuntimeError:
@@ -360,7 +358,7 @@ class _Call(Generic[T]):
         self._ended.wait(CANCEL_GRACE_SECONDS)
 
     def wait(self, timeout: float | None) -> T:
-        """Wait for the result; whatever ends the wait early cancels the work before it goes on."""
+        """Wait for the result; if the wait ends early, cancel the work first."""
         try:
             ended = self._ended.wait(timeout)
         except BaseException:
@@ -369,7 +367,7 @@ class _Call(Generic[T]):
         if not ended:
             self._abandon()
             raise TimeoutError(f"the operation did not end within {timeout} seconds (async.timeout)")
-        task, self._task = self._task, None  # a raised error refers to this frame: let no circle be
+        task, self._task = self._task, None  # a raised error refers to this frame: avoid a reference cycle
         assert task is not None
         try:
             return task.result()
@@ -430,7 +428,7 @@ async def _with_semaphore(func: Callable[[], Awaitable[T]], semaphore: asyncio.S
 
 
 class SyncMixin:
-    """Gives a class the means to run its coroutines and asynchronous iterators to their end."""
+    """Methods for a class that runs its coroutines and asynchronous iterators to their end."""
 
     def _sync(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return sync(coroutine, timeout=settings.get("async.timeout", None))

@@ -1,6 +1,6 @@
-"""A line in the log for every request to a store, and one for every operation; nothing at all where nobody listens.
+"""A log line for every request to a store, and for every operation; no work at all if the loggers are off.
 
-Steps are wrapped in steps that look on, so every runner leaves the same lines, and none does its work another way.
+Steps are wrapped in steps that only observe, so every runner writes the same lines and works in the same way.
 """
 
 from __future__ import annotations
@@ -26,19 +26,22 @@ _VERBS: dict[type, str] = {
     asked.PutIfAbsent: "set if absent",
     asked.Splice: "replace parts of",
     asked.Delete: "delete",
+    asked.DeleteMany: "delete",
     asked.DeletePrefix: "delete all below",
+    asked.Rename: "rename",
     asked.List: "list all below",
     asked.ListDir: "list",
     asked.Size: "size of",
     asked.Stamp: "stamp of",
+    asked.LastStamp: "last stamp of",
 }
 _SILENT = (asked.Hold, asked.Await)
 
 
 def subject_of(steps: Any) -> str:
-    """Return the path of what an operation is about: its first argument, a handle, a place in a store, or a path.
+    """Return the path that an operation is about: its first argument, a handle, a place in a store, or a path.
 
-    Steps that have begun, and steps that are about nothing of that kind, have none.
+    Steps that have begun, and steps without such an argument, have none.
     """
     frame = getattr(steps, "gi_frame", None)
     if frame is None or not frame.f_code.co_argcount:
@@ -50,7 +53,7 @@ def subject_of(steps: Any) -> str:
 
 
 class _Operation:
-    """The account of one operation: logged in one line when it has ended."""
+    """The data of one operation, logged in one line when it has ended."""
 
     def __init__(self, steps: Any) -> None:
         frame = getattr(steps, "gi_frame", None)
@@ -77,10 +80,10 @@ class _Operation:
 
 
 def _keys_of(request: Any) -> str:
-    """Return what a request is about: a key, or the first of several and how many more there are."""
+    """Return the subject of a request: a key, or the first of several and the number of the others."""
     if type(request) is asked.Transfer:
         names: Sequence[str] = request.names()
-    elif type(request) is asked.GetMany:
+    elif type(request) in (asked.GetMany, asked.DeleteMany):
         names = request.keys
     else:
         return str(getattr(request, "key", getattr(request, "prefix", "")))
@@ -89,7 +92,7 @@ def _keys_of(request: Any) -> str:
 
 
 def _count_bytes(request: Any, reply: Any) -> int:
-    """Return the bytes that went one way or the other; those of a bulk transfer are counted decoded."""
+    """Return the bytes read or written; those of a bulk transfer are counted decoded."""
     kind = type(request)
     if kind is asked.Transfer:
         return int(request.nbytes)
@@ -128,12 +131,12 @@ def _log_request(operation: _Operation, request: Any, reply: Any, start: float, 
 
 
 def traced(steps: Steps[T]) -> Steps[T]:
-    """Return the same steps; every request and the operation as a whole leave a line in the log.
+    """Return the same steps, with a log line for every request and one for the whole operation.
 
     Parameters
     ----------
     steps : generator of requests
-        Not begun.
+        Steps that have not begun.
     """
     operation, start = _Operation(steps), perf_counter()
     error: BaseException | None = None
@@ -166,8 +169,7 @@ def _watched(steps: Steps[T], operation: _Operation) -> Steps[T]:
             else:
                 request = steps.send(reply)
     except StopIteration as stop:
-        result: T = stop.value
-        return result
+        return stop.value  # type: ignore[no-any-return]
     finally:
         steps.close()
 

@@ -1,7 +1,7 @@
 """The requests to a store, and the steps that read and write nodes.
 
 May import: errors, types, buffer, abc, metadata, and of storage the names of places and the stores that translate other
-layouts. A store is only named here and never called; there is no loop, no lock and no config.
+layouts. Steps name a store and never call it; there is no loop, no lock and no config.
 Read first: ``requests.py``.
 """
 

@@ -1,54 +1,68 @@
-"""Keeping consolidated metadata true: whoever writes or removes a node's documents records it here.
+"""Keep consolidated metadata up to date: code that writes or removes documents of a node records the change here.
 
-A group may carry a copy of the documents of all nodes below it. After every change of a node, the copies in the
-groups above it are brought up to date; groups without a copy cost one small read each. Open groups learn of it by a
-counter, so that a copy in memory is read again only when it has changed.
+A group may have consolidated metadata: copies of the documents of all nodes below it. After every change of a node, the
+consolidated metadata of the groups above it is updated; a group without any costs one small read. A counter informs
+open groups, so that they read it again only if it has changed.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
+from zarr._process import at_fork
+from zarr.abc.store import Store
 from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.defaults import settings
 from zarr.errors import label_of
-from zarr.metadata.consolidated import WrittenCopy, kept_copy, tree_order, write_copy
-from zarr.metadata.documents import dump_document, load_document
+from zarr.metadata.copies import ASIDE, INLINE, CopyText, find_copy
+from zarr.metadata.documents import load_document
 from zarr.steps.documents import ancestors, hold_node, node_key
 from zarr.steps.requests import Gather, Get, GetMany, Put, Steps
 
-if TYPE_CHECKING:
-    from zarr.abc.store import Store
-
 Documents = Mapping[str, Buffer]
-"""The documents of one node by name, as ``metadata.to_buffer_dict`` gives them; empty for a node that is gone."""
+"""The documents of one node by name, as ``metadata.to_buffer_dict`` returns them; empty for a removed node."""
 
-INLINE = "zarr.json"
-ASIDE = ".zmetadata"
+Members: TypeAlias = dict[str, dict[str, Any] | None]
+"""The new entries of consolidated metadata by name; None for one to remove."""
+
 _PARTS = {INLINE: (INLINE,), ASIDE: (".zarray", ".zgroup", ".zattrs")}
 _EMPTY: dict[str, Any] = {"kind": "inline", "must_understand": False, "metadata": {}}
 
 _versions: dict[str, int] = {}
+_carrying: dict[int, frozenset[tuple[str, str]]] = {}
+"""By the id of a store, documents in which a copy was changed through it: they are locked and read at once, the others
+are read first. Another store with the same id later costs a lock, and no more."""
 _changes = itertools.count(1)
 _MOST_VERSIONS = 10_000
-_MOST_SPLICED = 8  # of more nodes at once, a copy is parsed and written as a whole
+_MOST_STORES = 100
+_NONE: frozenset[tuple[str, str]] = frozenset()
+_touching = threading.RLock()  # reentrant: a finalizer may change a node at any allocation
+
+
+def _renew() -> None:
+    global _touching
+    _touching = threading.RLock()
+
+
+at_fork(renew=_renew)
 
 
 class _Noted:
     changes = 0
+    numbers = itertools.count(1)
 
 
 def version(store: Store, path: str) -> int:
-    """Return a number that is another one whenever this process has brought the copy in this group up to date.
+    """Return a number that differs after each update of the consolidated metadata of this group in this process.
 
     Parameters
     ----------
     store : Store
     path : str
-        Of the group that carries the copy.
+        The path of the group with consolidated metadata.
 
     Returns
     -------
@@ -64,60 +78,133 @@ def version(store: Store, path: str) -> int:
 
 
 def changes_noted() -> int:
-    """Return a number that grows with each change of a node in this process, before copies above it are looked for."""
+    """Return a number that each change of a node in this process replaces, before the update above it."""
     return _Noted.changes
 
 
 def note_change() -> None:
-    """To be called by who is about to change nodes, or has, before looking for the copies above them."""
-    _Noted.changes += 1
+    """Record a change of nodes; call this before the consolidated metadata above them is searched."""
+    _Noted.changes = next(_Noted.numbers)  # of two threads, each sets another number
 
 
-def touch(store: Store, path: str) -> None:
-    """Tell all open groups that the copy in this group has changed."""
-    if len(_versions) >= _MOST_VERSIONS:
-        _versions[""] = next(_changes)  # that of all that is forgotten: whoever holds another one looks again
-        for name in list(_versions):
-            if name:
-                _versions.pop(name, None)
-    _versions[f"{label_of(store, str)}/{path}"] = next(_changes)
+def touch(store: Store, path: str) -> tuple[int, int]:
+    """Record for all open groups that this consolidated metadata has changed; return the old and the new version."""
+    with _touching:
+        before = version(store, path)
+        if len(_versions) >= _MOST_VERSIONS:
+            _versions[""] = next(_changes)  # for all forgotten ones: a holder of another version reads again
+            for name in list(_versions):
+                if name:
+                    _versions.pop(name, None)
+        after = _versions[f"{label_of(store, str)}/{path}"] = next(_changes)
+        return before, after
 
 
 def record_changes_steps(
-    store: Store, changes: Mapping[str, Documents], *, replaced: bool = False, locking: str = "thread"
-) -> Steps[None]:
-    """Bring every consolidated copy up to date that lists one of these nodes.
+    store: Store,
+    changes: Mapping[str, Documents],
+    *,
+    replaced: bool = False,
+    locking: str = "thread",
+    note: bool = True,
+) -> Steps[dict[str, tuple[int, int]]]:
+    """Update all consolidated metadata that lists one of these nodes.
 
     Parameters
     ----------
     store : Store
-        Only named, to tell open groups; nothing is asked of it but by the runner.
+        Only named, for the open groups; the runner makes the requests.
     changes : mapping of path to documents
-        What is stored for each node now; a node without documents is gone, with all below it.
+        The present documents of each node; a node without documents is removed, with all below it.
     replaced : bool
-        Whether all that was below these nodes before is gone, too.
+        If True, all nodes that were below these nodes are removed, too.
     locking : str
-        Who else must not change a copy meanwhile; see :class:`zarr.chunks.spec.ArrayConfig`.
+        The lock scope of the update; see :class:`zarr.chunks.spec.ArrayConfig`.
+    note : bool
+        If True, the default, a transaction only notes the changes; see :func:`settle`.
+
+    Returns
+    -------
+    dict
+        For the path of each group whose consolidated metadata was changed: the old and the new version.
     """
+    noted = getattr(store, "noted_nodes", None) if note else None
+    if noted is not None:
+        noted.add(changes, replaced)
+        return {}
     keys = sorted(_carriers(changes))
     if not keys:
-        return
-    _Noted.changes += 1
-    names = [f"{path}/{name}" if path else name for path, name in keys]
-    found = [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names))
-    stale = []
-    for key, raw in zip(keys, found, strict=True):
+        return {}
+    note_change()
+    carrying = _carrying.get(id(store), _NONE)
+    stale = sorted(carrying.intersection(keys))
+    unknown = sorted(set(keys).difference(stale)) if stale else keys
+    names = [f"{path}/{name}" if path else name for path, name in unknown]
+    found = [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names)) if names else []
+    for key, raw in zip(unknown, found, strict=True):
         if raw is not None and (key[1] == ASIDE or b'"consolidated_metadata"' in raw.to_bytes()):
             stale.append(key)
     if not stale:
-        return
-    yield Gather(_rewrite_steps(path, name, changes, replaced, locking) for path, name in stale)
-    for path, _ in stale:
-        touch(store, path)
+        return {}
+    edited = yield Gather(_rewrite_steps(path, name, changes, replaced, locking) for path, name in stale)
+    changed = frozenset(key for key, done in zip(stale, edited, strict=True) if done)
+    if len(_carrying) > _MOST_STORES:
+        _carrying.clear()
+    _carrying[id(store)] = carrying.difference(stale) | changed if len(carrying) < _MOST_VERSIONS else changed
+    return {path: touch(store, path) for path, name in stale if (path, name) in changed}
+
+
+class NotedNodes:
+    """Changes of nodes that a transaction has noted, so that they are one edit of the consolidated metadata, or two.
+
+    Parameters
+    ----------
+    run : callable
+        Runs steps over the transaction.
+
+    Examples
+    --------
+    >>> noted = NotedNodes(list)
+    >>> noted.add({"a": {}}, False)
+    >>> list(noted.taken())
+    ['a']
+    """
+
+    def __init__(self, run: Callable[[Steps[Any]], Any]) -> None:
+        self._run = run
+        self._nodes: dict[str, tuple[Documents, bool]] = {}
+
+    def add(self, changes: Mapping[str, Documents], replaced: bool) -> None:
+        """Note changes, as those of :func:`record_changes_steps`."""
+        for path, documents in changes.items():
+            again = replaced or not documents or self._nodes.get(path, ((), False))[1]
+            self._nodes[path] = (documents, again)
+
+    def taken(self) -> dict[str, tuple[Documents, bool]]:
+        """Take the changes away: for each path the documents, and True if the node was removed or replaced."""
+        return {path: self._nodes.pop(path) for path in list(self._nodes)}
+
+    def settle(self, store: Store) -> None:
+        """Carry out the changes."""
+        taken = self.taken()
+        for replaced in (False, True):
+            changes = {path: documents for path, (documents, again) in taken.items() if again is replaced}
+            if changes:
+                self._run(record_changes_steps(store, changes, replaced=replaced, note=False))
+
+
+def settle(store: Store) -> None:
+    """Carry out the changes that a transaction has noted: before a copy is read, and before it is stored.
+
+    This is no request: all that a transaction has is at hand for the thread that runs the steps.
+    """
+    noted = getattr(store, "noted_nodes", None)
+    if noted is not None:
+        noted.settle(store)
 
 
 def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:
-    """Return which documents may carry a copy of one of these nodes."""
+    """Return the documents that may have consolidated metadata with one of these nodes."""
     found: set[tuple[str, str]] = set()
     for path, documents in changes.items():
         above = ancestors(path)
@@ -130,64 +217,34 @@ def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:
     return found
 
 
-def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], replaced: bool, locking: str) -> Steps[None]:
+def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], replaced: bool, locking: str) -> Steps[bool]:
+    """Change one copy; return False if there is none."""
     key = node_key(path, name)
     yield hold_node(path, locking)
     raw = yield Get(key)
-    if raw is None:
-        return
-    kept = kept_copy(raw.to_bytes()) if name == INLINE and not replaced else None
-    copy = None if kept is None else (yield from _spliced_steps(kept, path, changes))
-    if copy is not None:
-        yield Put(key, default_buffer_prototype().buffer.from_bytes(copy.raw))
-        return
-    document = load_document(raw.to_bytes(), key)
-    entries = _entries(document, name)
-    if entries is None:
-        return
+    copy = None if raw is None else find_copy(raw.to_bytes(), name, key)
+    if copy is None:
+        return False
     stored = yield from _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
     remade = [changed for changed in stored if stored[changed] and (replaced or not changes[changed])]
-    yield from _check_below_steps(entries, path, name, remade)
+    members = yield from _gone_below_steps(copy, path, name, remade)
     for changed, documents in stored.items():
         relative = changed[len(path) :].strip("/")
-        if relative or documents:
-            _replace(entries, name, relative, documents)
-        if documents:
-            yield from _add_between_steps(entries, path, name, relative)
-    ordered = {entry: entries[entry] for entry in sorted(entries, key=tree_order)}
-    entries.clear()
-    yield Put(key, default_buffer_prototype().buffer.from_bytes(_dump(document, entries, ordered, name)))
-
-
-def _dump(document: dict[str, Any], table: dict[str, Any], entries: dict[str, Any], name: str) -> bytes:
-    """Write a document whose copy is empty, with these entries in the table of the copy."""
-    indent = settings.get("json_indent", 2)
-    if name == INLINE and type(indent) is int and indent > 0:
-        texts = {entry: dump_document(value, indent=indent) for entry, value in entries.items()}
-        return write_copy(document, texts, indent).raw
-    table.update(entries)
-    return dump_document(document)
-
-
-def _spliced_steps(kept: WrittenCopy, path: str, changes: Mapping[str, Documents]) -> Steps[WrittenCopy | None]:
-    """Put nodes that were made or changed into a copy as it was written; None where more is to be done, or other."""
-    below = {changed: member for changed in changes if (member := _below(path, changed)) is not None}
-    if len(below) > _MOST_SPLICED or not all(changes[changed] and member for changed, member in below.items()):
-        return None
-    copy = kept if kept.step == settings.get("json_indent", 2) else None
-    stored = yield from _stored_steps(list(below), INLINE)
+        if not documents and relative:
+            members.update(dict.fromkeys((relative, *copy.below(relative))))
     for changed, documents in stored.items():
-        above = ancestors(below[changed])[:-1]
-        if copy is None or INLINE not in documents or not all(map(copy.holds, above)):
-            return None
-        copy = copy.with_member(below[changed], dump_document(_member(documents, changed), indent=copy.step))
-    return copy
+        relative = changed[len(path) :].strip("/")
+        if documents:
+            members.update(_members(name, relative, documents))
+            yield from _add_between_steps(copy, members, path, name, relative)
+    yield Put(key, default_buffer_prototype().buffer.from_bytes(copy.edited(members).raw))
+    return True
 
 
 def _stored_steps(paths: Sequence[str], name: str) -> Steps[dict[str, Documents]]:
-    """Return the documents of nodes as they are stored now, while the copy is held; none of a node that is gone.
+    """Return the stored documents of nodes while consolidated metadata is locked; none for a removed node.
 
-    Of several that make, change or remove a node, the first to do so may be the last to come to the copy.
+    If several operations create, change or remove a node, the first of them may be the last to update.
     """
     parts = _PARTS[name]
     if not paths:
@@ -201,64 +258,49 @@ def _stored_steps(paths: Sequence[str], name: str) -> Steps[dict[str, Documents]
     return stored
 
 
-def _check_below_steps(entries: dict[str, Any], path: str, name: str, remade: Sequence[str]) -> Steps[None]:
-    """Of what the copy lists below nodes that were removed and are there again, keep what is there again, too."""
-    listed = sorted({entry.rpartition("/")[0] if name == ASIDE else entry for entry in entries})
-    below = [node_key(path, entry) for entry in listed if entry]
-    below = [node for node in below if any(_below(top, node) for top in remade)]
-    for node, documents in (yield from _stored_steps(below, name)).items():
-        if not documents:
-            _replace(entries, name, node[len(path) :].strip("/"), documents)
+def _gone_below_steps(copy: CopyText, path: str, name: str, remade: Sequence[str]) -> Steps[Members]:
+    """Return the entries to remove below nodes that were removed and created again: those whose nodes are gone."""
+    tops = {changed[len(path) :].strip("/") for changed in remade}
+    listed = {entry for top in tops for entry in (copy.below(top) if top else copy)}
+    below = sorted({entry.rpartition("/")[0] if name == ASIDE else entry for entry in listed} - {""})
+    stored = yield from _stored_steps([node_key(path, entry) for entry in below], name)
+    gone = [node[len(path) :].strip("/") for node, documents in stored.items() if not documents]
+    return {entry: None for node in gone for entry in (node, *copy.below(node))}
 
 
-def _add_between_steps(entries: dict[str, Any], path: str, name: str, relative: str) -> Steps[None]:
-    """List the groups between the carrying group and a node, too: they may have been made together with the node."""
+def _add_between_steps(copy: CopyText, members: Members, path: str, name: str, relative: str) -> Steps[None]:
+    """List also the groups between the group and a node: they may have been created together with the node."""
     parts = (".zgroup", ".zattrs") if name == ASIDE else (INLINE,)
     for between in ancestors(relative):
-        if between and (f"{between}/.zgroup" if name == ASIDE else between) not in entries:
+        entry = f"{between}/.zgroup" if name == ASIDE else between
+        if between and not members.get(entry) and (entry in members or entry not in copy):
             found: dict[str, Buffer] = {}
             for part in parts:
                 raw = yield Get(node_key(node_key(path, between), part))
                 if raw is not None:
                     found[part] = raw
             if parts[0] in found:
-                _replace(entries, name, between, found)
-
-
-def _entries(document: dict[str, Any], name: str) -> dict[str, Any] | None:
-    holder = document if name == ASIDE else document.get("consolidated_metadata")
-    entries = holder.get("metadata") if isinstance(holder, dict) else None
-    return entries if isinstance(entries, dict) else None
+                members.update(_members(name, between, found))
 
 
 def _below(path: str, changed: str) -> str | None:
-    """Return the changed path relative to the carrying group; None where it does not lie below it."""
+    """Return the changed path relative to the group; None if it does not lie below it."""
     if not path or changed == path:
         return changed[len(path) :]
     return changed[len(path) + 1 :] if changed.startswith(path + "/") else None
 
 
-def _replace(entries: dict[str, Any], name: str, relative: str, documents: Documents) -> None:
-    """Put a node's documents in the place of those that the copy has for it."""
-    prefix = f"{relative}/" if relative else ""
-    if not documents:
-        for entry in [entry for entry in entries if entry == relative or entry.startswith(prefix)]:
-            del entries[entry]
-    elif name == ASIDE:
-        for old in (".zarray", ".zgroup", ".zattrs"):
-            entries.pop(prefix + old, None)
-        entries.update(
-            (prefix + part, load_document(raw.to_bytes(), prefix + part))
-            for part, raw in documents.items()
-            if part != ASIDE
-        )
-    elif relative and INLINE in documents:
-        entries[relative] = _member(documents, relative)
-
-
-def _member(documents: Documents, path: str) -> dict[str, Any]:
-    """Return the parsed document of a node as it stands in a copy."""
-    document = load_document(documents[INLINE].to_bytes(), node_key(path, INLINE))
+def _members(name: str, relative: str, documents: Documents) -> Members:
+    """Return the entries of a node with these documents; None for those to remove."""
+    if name == ASIDE:
+        prefix = f"{relative}/" if relative else ""
+        parts: Members = {prefix + part: None for part in (".zarray", ".zgroup", ".zattrs")}
+        for part in documents.keys() - {ASIDE}:
+            parts[prefix + part] = load_document(documents[part].to_bytes(), prefix + part)
+        return parts
+    if not relative or INLINE not in documents:
+        return {}
+    document = load_document(documents[INLINE].to_bytes(), node_key(relative, INLINE))
     if document.get("node_type") == "group":
         document["consolidated_metadata"] = _EMPTY
-    return document
+    return {relative: document}

@@ -1,4 +1,4 @@
-"""From the bytes of a node's documents to its metadata: which documents a node has, and what they make."""
+"""From the bytes of a node's documents to its metadata: the names of documents, and how they are parsed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from zarr.storage.path import StorePath
 from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
-    from zarr.metadata import consolidated, group, v2, v3
+    from zarr.metadata import copies, group, v2, v3
     from zarr.metadata.group import GroupMetadata
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
 else:
-    consolidated = LazyModule("zarr.metadata.consolidated")
+    copies = LazyModule("zarr.metadata.copies")
     group = LazyModule("zarr.metadata.group")
     v2 = LazyModule("zarr.metadata.v2")
     v3 = LazyModule("zarr.metadata.v3")
@@ -31,6 +31,8 @@ NodeMetadata: TypeAlias = "ArrayV2Metadata | ArrayV3Metadata | GroupMetadata"
 
 V3_NAMES: Final = ("zarr.json",)
 V2_NAMES: Final = (".zarray", ".zgroup", ".zattrs")
+
+
 def node_key(path: str, name: str) -> str:
     """Return the key of a document of the node at a path.
 
@@ -60,7 +62,7 @@ def ancestors(path: str) -> list[str]:
 def node_lock(path: str) -> str:
     """Return the key that stands for the one lock of a node.
 
-    A node has one, whatever its format and however many documents it has: all of them change together.
+    A node has one lock, in both formats and for all of its documents: all of them change together.
 
     Examples
     --------
@@ -71,24 +73,19 @@ def node_lock(path: str) -> str:
 
 
 def hold_node(path: str, locking: str, *, below: bool = False) -> Hold:
-    """Return the request that keeps all others from making, changing and removing a node.
+    """Return the request that keeps other operations from creating, changing and removing a node.
 
     Parameters
     ----------
     path : str
     locking : str
-        Who else is kept out; see :class:`zarr.chunks.spec.ArrayConfig`.
+        The lock scope; see :class:`zarr.chunks.spec.ArrayConfig`.
     below : bool
-        Hold the nodes below, too.
+        If True, hold the nodes below, too.
     """
     scope = None if locking == "thread" else scope_of(locking, path)
-    key = f"{path}/zarr.json" if path else "zarr.json"  # node_lock, in a frame less
+    key = f"{path}/zarr.json" if path else "zarr.json"  # node_lock, with one frame less
     return Hold((key,), "node", scope, below=(path,) if below else ())
-
-
-def path_of(place: StorePath | str) -> str:
-    """Return the path within the store."""
-    return place if isinstance(place, str) else place.path
 
 
 _MAX_TYPED_BYTES: Final = 4096
@@ -96,18 +93,18 @@ _small_type = lru_cache(256)(lambda raw: load_document(raw, "zarr.json").get("no
 
 
 def node_type(raw: bytes, name: str) -> object:
-    """Return the kind of node that a document ``zarr.json`` describes; the answers for small documents are kept.
+    """Return the kind of node of a document ``zarr.json``; the results for small documents are kept.
 
     Parameters
     ----------
     raw : bytes
     name : str
-        How to call it in messages.
+        The name of the document in messages.
 
     Raises
     ------
     MetadataValidationError
-        If it is no document.
+        If it is no metadata document.
 
     Examples
     --------
@@ -115,38 +112,38 @@ def node_type(raw: bytes, name: str) -> object:
     'group'
     """
     if len(raw) > _MAX_TYPED_BYTES:
-        return "group" if consolidated.kept_copy(raw) is not None else load_document(raw, name).get("node_type")
+        return copies.load_without_copy(raw, name).get("node_type")
     try:
         return _small_type(raw)
     except MetadataValidationError:
-        return load_document(raw, name).get("node_type")  # the same error, which names the place
+        return load_document(raw, name).get("node_type")  # the same error, with the place
 
 
 def not_found(place: StorePath | str, kind: type[NodeNotFoundError]) -> NodeNotFoundError:
-    """Return the error to raise where there is no node of a kind."""
+    """Return the error for a missing node of a kind."""
     if isinstance(place, str):
         return kind(f"there is no node at path {place!r}")
     return kind(place.store, place.path)
 
 
 def place_label(place: StorePath | str) -> str:
-    """Return a place in messages, with its store where that is known."""
+    """Return the name of a place for messages, with its store if that is known."""
     return place if isinstance(place, str) else place.label
 
 
 def document_name(place: StorePath | str, name: str) -> str:
-    """Return the name of a document in messages, with its store."""
+    """Return the name of a document for messages, with its store."""
     return node_key(place_label(place), name)
 
 
 def name_store(error: Exception, place: StorePath | str) -> None:
-    """Say in which store a document lies that cannot be read."""
+    """Add the store of a document that cannot be read to an error."""
     if not isinstance(place, str):
         error.add_note(f"in the metadata of /{place.path} of {label_of(place.store)}")
 
 
 def warn_of_both(place: StorePath | str, other: str) -> None:
-    """Say that there are documents of both formats, and which are taken."""
+    """Warn that there are documents of both formats, and name those that are used."""
     chosen = "Zarr v3" if other == ".zarray" else "Zarr format 3"
     warn(
         f"Both zarr.json (Zarr format 3) and {other} (Zarr format 2) metadata objects exist at {place_label(place)}. "
@@ -156,7 +153,7 @@ def warn_of_both(place: StorePath | str, other: str) -> None:
 
 
 def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Sequence[str]:
-    """Return which documents tell of a node of a format."""
+    """Return the names of the documents for a node of a format."""
     if zarr_format == 2:
         return v2_names
     if zarr_format == 3:
@@ -167,7 +164,7 @@ def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Seq
 
 
 def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: bool = False) -> NodeMetadata:
-    """Return the metadata of a node of format 2, by its main document."""
+    """Return the metadata of a node of format 2 from its main document."""
     try:
         return _parse_v2(found, name, place, quiet)
     except Exception as error:
@@ -176,7 +173,7 @@ def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: 
 
 
 def _parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: bool) -> NodeMetadata:
-    path = path_of(place)
+    path = place if isinstance(place, str) else place.path
     document = load_document(found[name], document_name(place, name))
     attributes = found.get(".zattrs")
     document["attributes"] = {} if attributes is None else load_document(attributes, document_name(place, ".zattrs"))
@@ -186,19 +183,23 @@ def _parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet:
 
 
 def parse_v3(
-    raw: bytes, place: StorePath | str, wanted: str | None = None, quiet: bool = False
+    raw: bytes, place: StorePath | str, wanted: str | None = None, quiet: bool = False, copy: bool = True
 ) -> ArrayV3Metadata | GroupMetadata:
-    """Return the metadata of a document ``zarr.json``; of a kind of node, where only one will do."""
+    """Return the metadata of a document ``zarr.json``; with a kind, refuse a node of the other kind.
+
+    If ``copy`` is false, the consolidated metadata of a large document is left out.
+    """
     known = known_documents()
-    members = find_members(known, raw) if raw in known else None
+    members = find_members(known, raw)
     if members is not None:
         return v3.ArrayV3Metadata.of_members(members)
     path = place if isinstance(place, str) else place.path
     try:
         try:
-            document = load_document(raw, "zarr.json")
+            large = not copy and len(raw) > _MAX_TYPED_BYTES
+            document = copies.load_without_copy(raw, "zarr.json") if large else load_document(raw, "zarr.json")
         except MetadataValidationError:
-            document = load_document(raw, document_name(place, "zarr.json"))  # the same error, which names the place
+            document = load_document(raw, document_name(place, "zarr.json"))  # the same error, with the place
         if wanted is None and document.get("node_type") == "group":
             return group.GroupMetadata.from_dict(document, path=path, name="zarr.json")
         return v3.ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet, raw=raw)
@@ -207,13 +208,13 @@ def parse_v3(
         raise
 
 
-def node_of(found: dict[str, bytes], place: StorePath | str) -> NodeMetadata:
-    """Return the metadata of a node of which these documents are there."""
+def node_of(found: dict[str, bytes], place: StorePath | str, copy: bool = True) -> NodeMetadata:
+    """Return the metadata of a node from the documents that were found."""
     if "zarr.json" in found:
         other = next((name for name in (".zarray", ".zgroup") if name in found), None)
         if other is not None:
             warn_of_both(place, other)
-        return parse_v3(found["zarr.json"], place)
+        return parse_v3(found["zarr.json"], place, copy=copy)
     for name in (".zarray", ".zgroup"):
         if name in found:
             return parse_v2(found, name, place)

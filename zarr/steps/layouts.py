@@ -1,4 +1,4 @@
-"""Hierarchies in other layouts than those of formats 2 and 3: how they are recognised where no node was found."""
+"""Hierarchies in other layouts than formats 2 and 3: recognise them if no node was found."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zarr.storage.path import StorePath
 
 
 class Translated(NamedTuple):
-    """A node of another layout: its place in a store that shows it as one of format 3, and what it is there."""
+    """A node of another layout: its place in a store that shows it as format 3, and its kind."""
 
     place: StorePath
     metadata: NodeMetadata
@@ -31,7 +31,7 @@ class Translated(NamedTuple):
 
 
 def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFoundError) -> Steps[Translated | None]:
-    """Look whether a place without a node of format 2 or 3 is in a hierarchy of N5 or of a draft of format 3.
+    """Check if a place without a node of format 2 or 3 is in a hierarchy of N5 or of a draft of format 3.
 
     The hierarchy may begin at the root of the store, or at the place.
 
@@ -39,7 +39,7 @@ def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFo
     ----------
     place : StorePath
     kind : class of exception
-        What to raise where the hierarchy has no such node.
+        The class of the error if the hierarchy has no such node.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFo
     Raises
     ------
     NodeNotFoundError
-        If there is such a hierarchy, but no node at the place: there is nothing to be made in it either.
+        If there is such a hierarchy, but no node at the place: then none can be created either.
     MetadataValidationError
         If a document of the hierarchy is malformed.
     """
@@ -68,20 +68,21 @@ def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFo
 
 
 def layout_of(documents: Iterable[tuple[str, Buffer | None]], place: StorePath) -> LayoutStore | None:
-    """Return the store that translates a hierarchy, by the first of the documents that tells of one.
+    """Return the store that translates a hierarchy, chosen by the first document that belongs to one.
 
     Parameters
     ----------
     documents : iterable of (str, Buffer or None)
-        Keys and what is stored there.
+        Keys and their stored values.
     place : StorePath
-        For its store, and for messages.
+        The place, for its store and for messages.
     """
     for key, raw in documents:
         root, _, name = key.rpartition("/")
         content: Any = None if raw is None else parsed_or_none(raw)
         if name == DOCUMENT and is_n5(content):
-            return N5Store(place.store, root)
+            found: LayoutStore = N5Store(place.store, root)
+            return found
         if name == "zarr.json" and is_bootstrap(content):
             return Draft3Store(place.store, root, parse_bootstrap(content, join(label_of(place.store, str), root)))
     return None
@@ -93,15 +94,15 @@ def _layout_steps(place: StorePath) -> Steps[LayoutStore | None]:
     try:
         values = yield GetMany(keys)
     except Exception:
-        # A store may refuse keys that are none of its format's, and hold no other layout. One that is out of order
-        # fails again.
+        # A store may refuse keys of other formats, and so has no other layout. An unavailable store raises its error
+        # again.
         keys = [join(root, "zarr.json") for root in roots]
         values = yield GetMany(keys)
     return layout_of(zip(keys, values, strict=True), place)
 
 
 def parsed_or_none(raw: Buffer) -> Any:
-    """Return what a document says; None where it is no JSON."""
+    """Return the parsed JSON of a document; None if it is no JSON."""
     try:
         return json.loads(raw.to_bytes())
     except (ValueError, RecursionError):

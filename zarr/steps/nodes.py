@@ -1,7 +1,7 @@
-"""The steps that read, write and delete nodes: which documents, in which order, and what may stand where.
+"""The steps that read, write and delete nodes: their documents, the order of requests, and the nodes in their way.
 
-The documents of a node are read in one go. A new node appears in one step: everything else is in its place before the
-one document that makes it a node is written, and of several who create a node at once, one succeeds.
+The documents of a node are read together. A new node appears in one step: everything else is stored before the one
+document that makes it a node, and of several simultaneous creations exactly one succeeds.
 """
 
 from __future__ import annotations
@@ -13,14 +13,9 @@ from zarr._lazy import LazyModule
 from zarr.abc.store import takes_contents_first
 from zarr.abc.stores.changes import TakenError, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.errors import (
-    ArrayNotFoundError,
-    ContainsArrayError,
-    ContainsGroupError,
-    NodeNotFoundError,
-    ReadOnlyError,
-)
+from zarr.errors import ArrayNotFoundError, ContainsArrayError, ContainsGroupError, NodeNotFoundError, ReadOnlyError
 from zarr.metadata.documents import load_document
+from zarr.steps import requests as asked
 from zarr.steps.documents import (
     V2_NAMES,
     V3_NAMES,
@@ -39,19 +34,7 @@ from zarr.steps.documents import (
     wanted_names,
     warn_of_both,
 )
-from zarr.steps.requests import (
-    Delete,
-    DeletePrefix,
-    Gather,
-    Get,
-    GetMany,
-    ListDir,
-    Put,
-    PutIfAbsent,
-    Staged,
-    Steps,
-    ask_steps,
-)
+from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath, exists_message
 from zarr.types import AccessModeLiteral, ZarrFormat
 
@@ -67,17 +50,15 @@ T = TypeVar("T")
 # Reading
 
 
-def _read_documents_steps(place: StorePath | str, names: Sequence[str]) -> Steps[dict[str, bytes]]:
-    """Return the documents of a node that are there, by name."""
+def read_documents_steps(place: StorePath | str, names: Sequence[str]) -> Steps[dict[str, bytes]]:
+    """Return the existing documents of a node, by name."""
     path = place if isinstance(place, str) else place.path
     keys = [f"{path}/{name}" for name in names] if path else list(names)
-    values = [(yield Get(keys[0]))] if len(keys) == 1 else (yield GetMany(keys))
+    values = [(yield asked.Get(keys[0]))] if len(keys) == 1 else (yield asked.GetMany(keys))
     return {name: value.to_bytes() for name, value in zip(names, values, strict=True) if value is not None}
 
 
-def read_array_steps(
-    place: StorePath | str, zarr_format: ZarrFormat | None = None, *, quiet: bool = False
-) -> Steps[ArrayMetadata]:
+def read_array_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[ArrayMetadata]:
     """Read the metadata of the array at a place.
 
     Parameters
@@ -85,9 +66,7 @@ def read_array_steps(
     place : StorePath or str
         A path is enough; with a StorePath, messages name the store, too.
     zarr_format : 2, 3 or None
-        None accepts both; format 3 wins where both are there.
-    quiet : bool
-        Whether nothing is told of a document that is not read as it stands, as the user was told before.
+        None accepts both; format 3 is used if both are there.
 
     Returns
     -------
@@ -102,12 +81,12 @@ def read_array_steps(
     MetadataValidationError
         If the document is malformed.
     """
-    found = yield from _read_documents_steps(place, wanted_names(zarr_format, (".zarray", ".zattrs")))
-    return parse_array(found, place, quiet)
+    found = yield from read_documents_steps(place, wanted_names(zarr_format, (".zarray", ".zattrs")))
+    return parse_array(found, place)
 
 
 def parse_array(found: dict[str, bytes], place: StorePath | str, quiet: bool = False) -> ArrayMetadata:
-    """Return the metadata of an array, from those of its documents that are there.
+    """Return the metadata of an array from its documents.
 
     Parameters
     ----------
@@ -115,7 +94,12 @@ def parse_array(found: dict[str, bytes], place: StorePath | str, quiet: bool = F
         The documents by their names.
     place : StorePath or str
     quiet : bool
-        As for :func:`read_array_steps`, as are the exceptions.
+        If True, do not warn about a document that breaks the specification: the user has been warned already.
+
+    Raises
+    ------
+    ArrayNotFoundError, NodeTypeValidationError, MetadataValidationError
+        As :func:`read_array_steps`.
     """
     if "zarr.json" in found:
         if ".zarray" in found:
@@ -126,13 +110,17 @@ def parse_array(found: dict[str, bytes], place: StorePath | str, quiet: bool = F
     raise not_found(place, ArrayNotFoundError)
 
 
-def read_node_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[NodeMetadata]:
-    """Read the metadata of whatever node is at a place.
+def read_node_steps(
+    place: StorePath | str, zarr_format: ZarrFormat | None = None, copy: bool = True
+) -> Steps[NodeMetadata]:
+    """Read the metadata of the array or group at a place.
 
     Parameters
     ----------
     place : StorePath or str
     zarr_format : 2, 3 or None
+    copy : bool
+        If False, the consolidated metadata of a large document is left out.
 
     Returns
     -------
@@ -143,14 +131,14 @@ def read_node_steps(place: StorePath | str, zarr_format: ZarrFormat | None = Non
     NodeNotFoundError
         If there is neither an array nor a group.
     """
-    found = yield from _read_documents_steps(place, wanted_names(zarr_format, V2_NAMES))
-    return node_of(found, place)
+    found = yield from read_documents_steps(place, wanted_names(zarr_format, V2_NAMES))
+    return node_of(found, place, copy)
 
 
 def read_nodes_steps(
     places: Sequence[StorePath], zarr_format: ZarrFormat | None = None
 ) -> Steps[list[NodeMetadata | Exception]]:
-    """Read the metadata of the nodes at many places, all documents in one go.
+    """Read the metadata of the nodes at many places, all documents together.
 
     Parameters
     ----------
@@ -160,11 +148,11 @@ def read_nodes_steps(
     Returns
     -------
     list
-        For each place what :func:`read_node_steps` returns or raises.
+        For each place the result or the error of :func:`read_node_steps`.
     """
     names = wanted_names(zarr_format, V2_NAMES)
     width = len(names)
-    values = yield GetMany([node_key(place.path, name) for place in places for name in names])
+    values = yield asked.GetMany([node_key(place.path, name) for place in places for name in names])
     nodes: list[NodeMetadata | Exception] = []
     for index, place in enumerate(places):
         found = zip(names, values[index * width : (index + 1) * width], strict=True)
@@ -176,15 +164,14 @@ def read_nodes_steps(
 
 
 def check_mode_steps(place: StorePath, mode: AccessModeLiteral | None, named_by: object = None) -> Steps[None]:
-    """Hold an access mode against what is there: ``"w-"`` creates only where there is nothing.
+    """Check an access mode against the store: ``"w-"`` creates only if nothing is there.
 
     Parameters
     ----------
     place : StorePath
     mode : {"r", "r+", "a", "w", "w-"}, optional
     named_by : object, optional
-        What the caller named the place with. Who names it with a ``StorePath`` is past the store: there, only a node
-        is in the way.
+        The object with which the caller named the place. With a ``StorePath``, only a node is in the way.
 
     Raises
     ------
@@ -198,14 +185,14 @@ def check_mode_steps(place: StorePath, mode: AccessModeLiteral | None, named_by:
     if isinstance(named_by, StorePath):
         yield from check_absent_steps(place, 3)
         yield from check_absent_steps(place, 2)
-    elif (yield ListDir(place.path)):
+    elif (yield asked.ListDir(place.path)):
         raise FileExistsError(exists_message(place.path))
 
 
 # Writing
 
-_MAKING: Final = frozenset(("zarr.json", ".zarray", ".zgroup"))
-"""The documents that make a node; the others only add to it."""
+_MAKING: Final = ("zarr.json", ".zarray", ".zgroup")
+"""The documents that make a path a node; the others only add to it."""
 
 
 def _contains_error(place: StorePath, name: str, raw: bytes) -> Exception:
@@ -216,22 +203,22 @@ def _contains_error(place: StorePath, name: str, raw: bytes) -> Exception:
 
 
 _NODE_NAMES: Final[dict[int, Sequence[str]]] = {2: (".zarray", ".zgroup"), 3: V3_NAMES}
-"""The documents that a node of a format may have that make it one."""
+"""The documents of a format that make a path a node."""
 
 
 def check_absent_steps(place: StorePath, zarr_format: ZarrFormat) -> Steps[None]:
-    """See that there is no node of a format at a place.
+    """Check that there is no node of a format at a place.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
     """
-    for name, raw in (yield from _read_documents_steps(place, _NODE_NAMES[zarr_format])).items():
+    for name, raw in (yield from read_documents_steps(place, _NODE_NAMES[zarr_format])).items():
         raise _contains_error(place, name, raw)
 
 
 def ensure_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[None]:
-    """Make groups, where there are none yet, of all places above a node.
+    """Create groups at all places above a node where there are none.
 
     Parameters and errors are those of :func:`missing_ancestors_steps`.
     """
@@ -241,11 +228,11 @@ def ensure_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> S
 def _put_groups_steps(paths: Sequence[str], zarr_format: ZarrFormat) -> Steps[None]:
     if paths:
         plain = group.GroupMetadata(zarr_format=zarr_format).to_buffer_dict(default_buffer_prototype())
-        yield Gather([_put_absent_steps(path, plain) for path in paths])
+        yield asked.Gather([_put_absent_steps(path, plain) for path in paths])
 
 
 def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[list[str]]:
-    """Return the places above a node where there is no group yet, the highest first; none where nodes imply groups.
+    """Return the places above a node without a group, the highest first; none if the format has implicit groups.
 
     Parameters
     ----------
@@ -262,7 +249,7 @@ def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> 
     keys = [f"{path}/{name}" if path else name for path in paths for name in names]
     if not keys:
         return []
-    values = [(yield Get(keys[0]))] if len(keys) == 1 else (yield GetMany(keys))
+    values = [(yield asked.Get(keys[0]))] if len(keys) == 1 else (yield asked.GetMany(keys))
     missing = dict.fromkeys(paths)
     for index, (key, raw) in enumerate(zip(keys, values, strict=True)):
         path, name = paths[index // len(names)], names[index % len(names)]
@@ -276,31 +263,30 @@ def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> 
 
 def _child_of_array(place: StorePath | str, path: str) -> ValueError:
     error = ValueError(
-        f"A parent of {place_label(place)} is an array - only groups may have child nodes. "
-        f"(The array is at {path!r}.)"
+        f"A parent of {place_label(place)} is an array - only groups may have child nodes. (The array is at {path!r}.)"
     )
     error.__cause__ = ContainsArrayError(place.store, path) if isinstance(place, StorePath) else None
     return error
 
 
 def _put_absent_steps(path: str, documents: dict[str, Buffer]) -> Steps[bool]:
-    """Write the documents of a node, the one that makes it a node last; False where somebody else was first."""
+    """Write the documents of a node, the one that makes it a node last; return False if another writer was first."""
     made = True
     for name in sorted(documents, key=_MAKING.__contains__):
-        made = yield PutIfAbsent(node_key(path, name), documents[name])
+        made = yield asked.PutIfAbsent(node_key(path, name), documents[name])
     return made
 
 
 def replace_documents_steps(path: str, documents: Mapping[str, Buffer], locking: str) -> Steps[None]:
-    """Store documents of a node that is there, when nobody else changes it; the lock goes with these steps."""
+    """Store documents of an existing node under its lock, which is released at the end of these steps."""
     yield hold_node(path, locking)
     for name, value in documents.items():
-        yield Put(node_key(path, name), value)
+        yield asked.Put(node_key(path, name), value)
 
 
 def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:
     for name in sorted(documents, key=_MAKING.__contains__):
-        yield Put(node_key(path, name), documents[name])
+        yield asked.Put(node_key(path, name), documents[name])
 
 
 def write_node_steps(
@@ -311,32 +297,32 @@ def write_node_steps(
     contents: Callable[[], Steps[Any]] | None = None,
     locking: str = "thread",
 ) -> Steps[dict[str, Buffer]]:
-    """Create a node: its ancestors first, then what it holds, and at the end the document that makes it a node.
+    """Create a node: first its ancestors, then its contents, and last the document that makes it a node.
 
-    Only stores that say so (``contents_first``) get the contents before the document; the others get it before them.
+    Only stores with ``contents_first`` get the contents before the document; the others get the document first.
 
     Parameters
     ----------
     place : StorePath
     metadata : ArrayV3Metadata, ArrayV2Metadata or GroupMetadata
     overwrite : bool
-        Remove what is at the place, with all below it. Without it there must not be a node of the same format.
+        If True, delete first the node that is at the place, with all below it. If False, a node there is an error.
     contents : callable, optional
-        Makes the steps that write the chunks of the node; before anybody can see it, where the store allows that.
+        Makes the steps that write the chunks of the node, before other readers can see it, if the store allows that.
     locking : str
-        Who else must not make or change the node meanwhile; see :class:`zarr.chunks.spec.ArrayConfig`.
+        The lock scope of the creation; see :class:`zarr.chunks.spec.ArrayConfig`.
 
     Returns
     -------
     dict
-        The documents that were written, by name.
+        The written documents, by name.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
         If there is a node, and ``overwrite`` is False.
     ValueError
-        If something above is an array.
+        If a node above is an array.
     """
     documents: dict[str, Buffer]
     (documents,) = yield write_node(place, metadata, overwrite, contents, locking)
@@ -349,9 +335,9 @@ def write_node(
     overwrite: bool,
     contents: Callable[[], Steps[Any]] | None,
     locking: str,
-) -> Gather:
-    """Return the request that creates a node, as :func:`write_node_steps` do: its lock goes when the node is there."""
-    return Gather((_write_locked_steps(place, metadata, overwrite, contents, locking),))
+) -> asked.Gather:
+    """Return the request that creates a node, as :func:`write_node_steps`; its lock ends with the creation."""
+    return asked.Gather((_write_locked_steps(place, metadata, overwrite, contents, locking),))
 
 
 def _write_locked_steps(
@@ -367,18 +353,18 @@ def _write_locked_steps(
     replaces = overwrite and place.store.supports_deletes
     yield hold_node(path, locking, below=replaces)
     staged = stages(place.store)
-    # One value, where nothing is: it needs no folder aside, and storing it tells whether there was one.
+    # One value, where nothing is: it needs no folder aside, and storing it shows if there was a value.
     alone = staged and contents is None and len(documents) == 1
     if not (replaces or (alone and not overwrite)):
         yield from check_absent_steps(place, zarr_format)
     missing = yield from missing_ancestors_steps(place, zarr_format)
     if staged:
-        if alone and not missing and not (replaces and (yield ListDir(path))):
+        if alone and not missing and not (replaces and (yield asked.ListDir(path))):
             ((name, raw),) = documents.items()
             try:
-                if (yield PutIfAbsent(f"{path}/{name}" if path else name, raw)):
+                if (yield asked.PutIfAbsent(f"{path}/{name}" if path else name, raw)):
                     return documents
-            except ReadOnlyError:  # what is there already is named first
+            except ReadOnlyError:  # an existing node is reported first
                 yield from check_absent_steps(place, zarr_format)
                 raise
             if not overwrite:
@@ -388,15 +374,15 @@ def _write_locked_steps(
     yield from _put_groups_steps(missing, zarr_format)
     early = takes_contents_first(place.store)
     if replaces:
-        if early:  # The documents first: should the rest not be reached, nothing shows what is half removed.
-            yield Gather([ask_steps(Delete(node_key(path, name))) for name in (*V3_NAMES, ".zarray", ".zgroup")])
-        yield DeletePrefix(path)
+        if early:  # The documents first: if the rest is not reached, nothing half removed is shown.
+            yield asked.Gather([asked.ask_steps(asked.Delete(node_key(path, name))) for name in _MAKING])
+        yield asked.DeletePrefix(path)
     if contents is not None and early:
         yield from contents()
     if overwrite:
         yield from _put_steps(path, documents)
     elif not (yield from _put_absent_steps(path, documents)):
-        # Somebody in another process was faster: the error names what is there now.
+        # Another process was faster: the error names the node that is there now.
         yield from check_absent_steps(place, zarr_format)
     if contents is not None and not early:
         yield from contents()
@@ -412,56 +398,56 @@ def _stage_node_steps(
     contents: Callable[[], Steps[Any]] | None,
     zarr_format: ZarrFormat,
 ) -> Steps[None]:
-    """Build a node aside, with the groups above it that are missing and all that it holds, and publish it whole."""
+    """Build a node aside, with its contents and the missing groups above it, and publish it as a whole."""
     path = place.path
     absent = [] if overwrite else [node_key(path, name) for name in _NODE_NAMES[zarr_format]]
 
     def build_steps() -> Steps[None]:
         yield from _put_groups_steps(missing, zarr_format)
         if replaces:
-            yield DeletePrefix(path)
+            yield asked.DeletePrefix(path)
         if contents is not None:
             yield from contents()
         yield from _put_steps(path, documents)
 
     top = missing[0] if missing else path
     try:
-        yield Staged(build_steps(), top, replace=[path] if replaces else [], absent=absent)
+        yield asked.Staged(build_steps(), top, replace=[path] if replaces else [], absent=absent)
     except TakenError:
-        # Somebody in another process was faster: the error names what is there now.
+        # Another process was faster: the error names the node that is there now.
         yield from check_absent_steps(place, zarr_format)
         raise
 
 
-# Removing, and what all do who make, change or move a node while others do so, too
+# Removals, and steps shared by all operations that create, change or move a node at the same time as others
 
 
 def delete_node_steps(place: StorePath | str, locking: str = "thread") -> Steps[None]:
-    """Remove a node and all below it, when nobody is making or changing any of these nodes.
+    """Remove a node and all below it, while no other operation creates or changes any of these nodes.
 
     Parameters
     ----------
     place : StorePath or str
     locking : str
-        Who else must not change the node meanwhile; see :class:`zarr.chunks.spec.ArrayConfig`.
+        The lock scope of the removal; see :class:`zarr.chunks.spec.ArrayConfig`.
     """
-    yield Gather([_delete_locked_steps(place if isinstance(place, str) else place.path, locking)])
+    yield asked.Gather([_delete_locked_steps(place if isinstance(place, str) else place.path, locking)])
 
 
 def _delete_locked_steps(path: str, locking: str) -> Steps[None]:
     yield hold_node(path, locking, below=True)
-    yield DeletePrefix(path)
+    yield asked.DeletePrefix(path)
 
 
 def or_found_steps(place: Any, steps: Callable[..., Steps[T]], *args: Any, **parameters: Any) -> Steps[T]:
-    """Run steps that find a node or make it: once more where somebody made it between the two, so that it is found.
+    """Run steps that find a node or create it; run them again if another writer has created it in between.
 
     Parameters
     ----------
     place : StorePath or handle
     steps : function that returns steps
     *args, **parameters
-        What it is called with, after the place.
+        Further arguments of the steps, after the place.
     """
     try:
         return (yield from steps(place, *args, **parameters))
@@ -470,5 +456,5 @@ def or_found_steps(place: Any, steps: Callable[..., Steps[T]], *args: Any, **par
 
 
 def opening_steps(place: StorePath, steps: Callable[..., Steps[T]], mode: str | None, *how: Any) -> Steps[T]:
-    """Open or, in mode "a", make what is not there: of several who do so at once, all get the same node."""
+    """Open a node or, in mode "a", create it; of several simultaneous calls, all get the same node."""
     return or_found_steps(place, steps, mode, *how) if mode == "a" else steps(place, mode, *how)

@@ -1,4 +1,4 @@
-"""The vocabulary of requests: everything that a generator of steps may ask of its runner.
+"""The vocabulary of requests: everything that a generator of steps may yield to its runner.
 
 Steps are plain generators. They yield a request, a runner answers it, and an error of the store is thrown in at the
 ``yield``::
@@ -8,8 +8,8 @@ Steps are plain generators. They yield a request, a runner answers it, and an er
         if raw is not None:
             yield Put(key, raw + raw)
 
-A request says what is wanted and never how: no request names a store, a loop or a thread.
-Keys are full store keys (the path of the array or group included).
+A request says what is wanted and never how: no request names a store, a loop or a thread. Keys are full store keys
+(with the path of the array or group).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Steps: TypeAlias = Generator[Any, Any, T]
 
 Family = Literal["node", "chunk"]
 FAMILY_RANK: Final[dict[str, int]] = {"node": 0, "chunk": 1}
-"""Locks are taken in this order: who holds a chunk may not ask for a node any more."""
+"""Locks are acquired in this order: a holder of a chunk may not acquire a node."""
 
 
 class Request:
-    """Base class of all requests; equality and ``repr`` go by the fields, which makes transcripts easy to assert."""
+    """Base class of all requests; equality and ``repr`` use the fields, so that transcripts are easy to compare."""
 
     __slots__: tuple[str, ...] = ()
 
@@ -62,7 +62,7 @@ def ask_steps(request: Request) -> Steps[Any]:
 
 
 class Get(Request):
-    """Ask for the value of a key, or one range of it; the answer is a Buffer, or None where there is no such key."""
+    """Ask for the value of a key, or one range of it; the answer is a Buffer, or None if there is no such key."""
 
     __slots__ = ("byte_range", "key", "prototype")
 
@@ -75,7 +75,7 @@ class Get(Request):
 
 
 class GetMany(Request):
-    """Ask for the values of some keys, in one go where the store can; the answer is a list of Buffers and Nones."""
+    """Ask for the values of some keys, together if the store can do that; the answer is a list of Buffers and Nones."""
 
     __slots__ = ("keys",)
 
@@ -86,11 +86,13 @@ class GetMany(Request):
 class GetRanges(Request):
     """Ask for several ranges of one key.
 
-    The answer is a list of Buffers in the order of ``ranges``, or None where there is no such key. The runner joins
-    near ranges into one read, with the limits given here (None: the limits of the configuration of the store).
+    The answer is a list of Buffers in the order of ``ranges``, or None if there is no such key. The runner joins
+    near ranges into one read, with the limits given here (None: the limits of the configuration of the store). With a
+    ``version``, all ranges are of the value of that version: a ``ValueReplacedError`` is thrown in if there is another
+    value by now.
     """
 
-    __slots__ = ("key", "max_coalesced_bytes", "max_gap_bytes", "prototype", "ranges")
+    __slots__ = ("key", "max_coalesced_bytes", "max_gap_bytes", "prototype", "ranges", "version")
 
     def __init__(
         self,
@@ -99,26 +101,30 @@ class GetRanges(Request):
         prototype: BufferPrototype | None = None,
         max_gap_bytes: int | None = None,
         max_coalesced_bytes: int | None = None,
+        version: Any = None,
     ) -> None:
         self.key = key
         self.ranges = ranges
         self.prototype = prototype
         self.max_gap_bytes = max_gap_bytes
         self.max_coalesced_bytes = max_coalesced_bytes
+        self.version = version
 
 
 class GetParts(Request):
-    """Ask for ranges of one value that a first range of it tells: the chunks of a shard, by its index.
+    """Ask for ranges of one value that its first range determines: the chunks of a shard, by its index.
 
-    The answer is a list of Buffers in the order of the ranges, all of one value, whoever replaces it meanwhile in this
-    process; or None where there is no such key.
+    The answer is a list of Buffers in the order of the ranges, or None if there is no such key. They are all of one
+    value, even if it is replaced meanwhile: by any writer if the store can read one version of a value, else by one in
+    this process.
 
     Parameters
     ----------
     key : str
     first : ByteRequest
     choose : callable
-        Takes the Buffer of the first range, returns the ranges; may be called more than once.
+        Takes the Buffer of the first range and the stamp of its value (None if the store cannot read one version of a
+        value), returns the ranges; may be called more than once.
     """
 
     __slots__ = ("choose", "first", "key", "max_coalesced_bytes", "max_gap_bytes")
@@ -127,7 +133,7 @@ class GetParts(Request):
         self,
         key: str,
         first: ByteRequest,
-        choose: Callable[[Buffer], Sequence[ByteRequest]],
+        choose: Callable[[Buffer, tuple[str, Any] | None], Sequence[ByteRequest]],
         max_gap_bytes: int | None = None,
         max_coalesced_bytes: int | None = None,
     ) -> None:
@@ -137,26 +143,27 @@ class GetParts(Request):
         self.max_gap_bytes = max_gap_bytes
         self.max_coalesced_bytes = max_coalesced_bytes
 
-    def ranges(self, raw: Buffer) -> GetRanges:
-        """Return the second request, when the first range has come."""
+    def ranges(self, raw: Buffer, stamp: tuple[str, Any] | None = None) -> GetRanges:
+        """Return the second request, after the first range has come."""
         return GetRanges(
             self.key,
-            self.choose(raw),
+            self.choose(raw, stamp),
             max_gap_bytes=self.max_gap_bytes,
             max_coalesced_bytes=self.max_coalesced_bytes,
+            version=None if stamp is None else stamp[1],
         )
 
 
 class Put(Request):
-    """Store a value under a key, replacing what was there; the answer is None.
+    """Store a value under a key, replacing the old one; the answer is None.
 
     Parameters
     ----------
     key : str
     value : Buffer
     locks : bool or LockScope
-        Whether the chunk of this key is held while the value is stored, and only then: enough for a whole chunk, whose
-        old value does not matter. A scope says that other processes are kept out, too.
+        If True, the chunk of this key is held while the value is stored, and only then: this is enough for a whole
+        chunk, whose old value does not matter. With a scope, other processes are kept out, too.
     """
 
     __slots__ = ("key", "locks", "value")
@@ -168,10 +175,10 @@ class Put(Request):
 
 
 class Splice(Request):
-    """Replace the value of a key by buffers and ranges (start, end) of the present value, one after the other.
+    """Replace the value of a key by a list of buffers and ranges (start, end) of the present value.
 
-    Only asked of stores of files, where what is kept need not be read. The answer is None; EOFError is thrown in where
-    the present value ends before a range does.
+    Only for stores of files, where kept bytes need not be read. The answer is None; EOFError is thrown in if the
+    present value ends before a range does.
     """
 
     __slots__ = ("key", "parts")
@@ -182,7 +189,7 @@ class Splice(Request):
 
 
 class PutIfAbsent(Request):
-    """Store a value where the key has none; the answer tells whether this request stored it."""
+    """Store a value if the key has none; the answer is True if this request stored it."""
 
     __slots__ = ("key", "value")
 
@@ -191,8 +198,8 @@ class PutIfAbsent(Request):
         self.value = value
 
 
-class Delete(Request):
-    """Remove a key; a key that is not there is no error. The answer is None."""
+class _OfKey(Request):
+    """A request about one key."""
 
     __slots__ = ("key",)
 
@@ -200,49 +207,61 @@ class Delete(Request):
         self.key = key
 
 
-class DeletePrefix(Request):
+class _OfPrefix(Request):
+    """A request about all keys under a directory-like prefix."""
+
+    __slots__ = ("prefix",)
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
+
+class Delete(_OfKey):
+    """Remove a key; a missing key is no error. The answer is None."""
+
+
+class DeleteMany(Request):
+    """Remove some keys, together if the store can do that; a missing key is no error. The answer is None."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self.keys = keys
+
+
+class DeletePrefix(_OfPrefix):
     """Remove all keys under a directory-like prefix (``""`` is the whole store); the answer is None."""
 
-    __slots__ = ("prefix",)
 
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
+class Rename(Request):
+    """Give a folder, with all keys in it, another name; the answer is False if the store cannot do it in one step."""
 
+    __slots__ = ("dest", "source")
 
-class List(Request):
-    """Ask for all keys under a directory-like prefix; the answer is a list of full keys, in no promised order."""
-
-    __slots__ = ("prefix",)
-
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
+    def __init__(self, source: str, dest: str) -> None:
+        self.source = source
+        self.dest = dest
 
 
-class ListDir(Request):
+class List(_OfPrefix):
+    """Ask for all keys under a directory-like prefix; the answer is a list of full keys, in any order."""
+
+
+class ListDir(_OfPrefix):
     """Ask for the names directly under a prefix; the answer is a list of names without slashes."""
 
-    __slots__ = ("prefix",)
 
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
-
-
-class Size(Request):
-    """Ask how many bytes a key holds; the answer is an int, or None where there is no such key."""
-
-    __slots__ = ("key",)
-
-    def __init__(self, key: str) -> None:
-        self.key = key
+class Size(_OfKey):
+    """Ask for the number of bytes of a value; the answer is an int, or None if there is no such key."""
 
 
 class Gather(Request):
-    """Run many steps, at once where that helps; the answer is the list of their results, in order.
+    """Run many steps, in parallel if that helps; the answer is the list of their results, in order.
 
-    ``steps`` may be any iterable, best a lazy one: it is drawn from as the work goes on, so that ten million chunks
+    ``steps`` may be any iterable, preferably a lazy one: it is consumed while the steps run, so that ten million chunks
     are never ten million generators. The first error ends the others and is thrown into the steps that asked.
 
-    ``lean`` steps do nothing but ask the store: no more of them are alive than requests may be under way.
+    ``lean`` steps only make requests: at most as many of them run as there may be requests under way.
     """
 
     __slots__ = ("lean", "steps")
@@ -254,17 +273,17 @@ class Gather(Request):
 
 @record(frozen=True)
 class LockScope:
-    """Whom a lock keeps out, where that is more than the threads of this process: all processes.
+    """The processes that a lock keeps out besides the threads of this process.
 
     Parameters
     ----------
     path : str
         The node to which the keys belong.
     folder : str, optional
-        Where the lock files lie; by default as the store says.
+        The folder of the lock files; by default that of the store.
     required : bool, default True
-        Whether it is an error where processes cannot be kept out. Where not, they are kept out by stores that can do
-        so at nearly no cost: folders on local file systems.
+        If True, it is an error if processes cannot be kept out. If False, only stores keep them out for which that is
+        almost free: folders on local file systems.
     """
 
     path: str
@@ -276,7 +295,7 @@ class LockScope:
 
     @classmethod
     def of(cls, locking: str, path: str) -> LockScope | None:
-        """Return the scope that a configuration asks for; None for "thread".
+        """Return the scope for a configuration; None for "thread".
 
         Examples
         --------
@@ -293,26 +312,24 @@ class LockScope:
 
 
 scope_of = lru_cache(256)(LockScope.of)
-"""``LockScope.of``, kept for paths that are locked again and again."""
+"""A cached ``LockScope.of``, for paths that are locked again and again."""
 
 
 class ChangedMeanwhileError(Exception):
-    """A value was not stored, since another process has changed it since it was read."""
+    """A value was not stored, since another process has changed it after it was read."""
 
 
 class Hold(Request):
     """Lock keys against others in this process until the asking generator (with all it delegates to) has ended.
 
-    All keys of one Hold are taken together, in one fixed order: nodes before chunks, then by name. A later Hold of the
-    same generator, or of one that it gathers, must not ask for keys that come before: that is how deadlocks are kept
-    out. Keys that are held already, by this generator or by one above it in a Gather, are not taken twice. To let keys
-    go earlier, gather the steps that need them: ``yield Gather([locked_steps()])``.
-    With a ``scope``, other processes that hold with the same one are kept out, too. Where the asking steps say that
-    they can go back to reading (``again``), a runner may answer True: other processes are not kept out then, a value
-    is replaced only if it is what was read last, and a ``ChangedMeanwhileError`` is thrown in at the ``Put`` where it
-    is not.
-    ``below`` names nodes of which all documents are held, and those of all nodes below them, also of such as are not
-    there yet.
+    All keys of one Hold are acquired together, in one fixed order: nodes before chunks, then by name. A later Hold of
+    the same generator, or of one that it gathers, must not ask for keys that come before: this excludes deadlocks. Keys
+    that are held already, by this generator or by one above it in a Gather, are not acquired twice. To release keys
+    earlier, gather the steps that need them: ``yield Gather([locked_steps()])``. With a ``scope``, other processes that
+    hold with the same scope are kept out, too. If the steps can read again (``again``), a runner may answer True: then
+    other processes are not kept out, a value is replaced only if it is still that of the last read, and otherwise a
+    ``ChangedMeanwhileError`` is thrown in at the ``Put``. ``below`` names nodes whose documents are all held, with
+    those of all nodes below them, also of nodes that do not exist yet.
     """
 
     __slots__ = ("again", "below", "family", "keys", "scope")
@@ -335,8 +352,8 @@ class Hold(Request):
 class Staged(Request):
     """Run steps whose changes all become visible together when the steps have ended, or not at all.
 
-    Only to be asked of stores of which :func:`zarr.abc.stores.changes.stages` is true. The answer is the result of the
-    steps. What they read is what the store will hold; a value of another place of the same store may not be among it.
+    Only for stores for which :func:`zarr.abc.stores.changes.stages` is True. The answer is the result of the steps.
+    They read the contents that the store will have; a value at another place of the same store may be missing in them.
 
     Parameters
     ----------
@@ -344,7 +361,7 @@ class Staged(Request):
     path : str
         All keys that the steps change lie below it.
     replace : sequence of str
-        Places, at or below ``path``, of which nothing old stays.
+        Places, at or below ``path``, whose old contents are removed.
     absent : sequence of str
         Keys that must have no value when the changes are published; else a ``TakenError`` is thrown in.
     """
@@ -365,7 +382,7 @@ class Staged(Request):
 
 
 class Transfer(Request):
-    """Run a bulk job of the compiled core over many keys; the answer is None (the job holds what came of it).
+    """Run a bulk job of the compiled core over many keys; the answer is None (the job holds its results).
 
     Parameters
     ----------
@@ -373,20 +390,20 @@ class Transfer(Request):
         ``ReadJob``, ``WriteJob``, ``ShardReadJob`` or ``ShardWriteJob``.
     direction : "read" or "write"
     keys : zarr_core.KeyFormat
-        Makes the keys; used as it is where the store is a folder of files.
+        Makes the keys; used directly if the store is a folder of files.
     coords : zarr_core.Plan or zarr_core.ShardGroups
-        What ``keys.keys(coords)`` turns into the list of all key names; only asked for where names are needed.
+        The argument of ``keys.keys(coords)``, which lists all key names; used only if names are needed.
     slots : sequence of int, optional
-        The slots (or groups) that the job goes over, where it does not go over all.
+        The slots (or groups) of the job, if it does not handle all.
     count : int
-        How many keys the job goes over.
+        The number of keys of the job.
     nbytes : int
-        Decoded bytes that the job moves: the runner weighs worker threads and batches by it.
+        Decoded bytes that the job moves: the runner chooses threads and batches by it.
     locks : bool, optional
-        Whether others who hold one of the keys are waited for, and kept waiting, as if each key were held while the
-        job runs; by default if it writes.
+        If True, the job waits for holders of its keys, and keeps them out, as if each key were held while the job runs;
+        by default True for writes.
     scope : LockScope, optional
-        Whom these locks keep out besides the threads of this process.
+        The processes that these locks keep out besides the threads of this process.
     """
 
     __slots__ = ("coords", "count", "direction", "job", "keys", "locks", "nbytes", "scope", "slots")
@@ -422,24 +439,27 @@ class Transfer(Request):
         return [names[int(slot)] for slot in self.slots]
 
 
-class Stamp(Request):
-    """Ask for something that changes whenever the value of a key does, without reading the value.
+class Stamp(_OfKey):
+    """Ask for a stamp that changes whenever the value of a key does, without reading the value.
 
-    The answer is the name of the store and a stamp that compares equal for one and the same value only; None where the
-    store has no stamps, or has none for this value (there is none, or it is so new that it could not be told from the
-    next one).
+    The answer is the name of the store and a stamp that compares equal for one and the same value only; None if the
+    store has no stamps, or none for this value (there is no value, or it is so new that the stamp of the next value
+    could be the same).
     """
 
-    __slots__ = ("key",)
 
-    def __init__(self, key: str) -> None:
-        self.key = key
+class LastStamp(_OfKey):
+    """Ask for the stamp that the value of a key had when its index was kept, in a store that reads by version.
+
+    The answer is like that of ``Stamp``, but the value may have been replaced: ask for ranges with the stamp as their
+    version. None if no index is kept, or if the store cannot read one version of a value.
+    """
 
 
 class Await(Request):
-    """Await a coroutine of somebody else (a codec, a pipeline); the answer is its result.
+    """Await a foreign coroutine (of a codec or a pipeline); the answer is its result.
 
-    ``factory`` is called by the runner, so that the coroutine is made where it will run.
+    The runner calls ``factory``, so that the coroutine is created where it will run.
     """
 
     __slots__ = ("factory",)

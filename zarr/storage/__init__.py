@@ -1,4 +1,4 @@
-"""Stores: where bytes are kept. One file a store, and ``resolve.py``, which makes a store of what a user names.
+"""Stores keep bytes by key. Each store has a file; ``resolve.py`` makes a store from what a user gives.
 
 May import: errors, types, buffer, abc, registry, zarr_core. Never steps, runners, arrays or the config.
 Read first: ``memory.py``, then ``resolve.py``. Files that begin with ``_`` are import paths of zarr-python.
@@ -17,7 +17,7 @@ from zarr.defaults import STORES as _STORES
 from zarr.errors import ZarrDeprecationWarning
 from zarr.notices import warn
 
-if TYPE_CHECKING:  # what type checkers know of the table; other names, of zarr-python 2, are Any to them
+if TYPE_CHECKING:  # for type checkers; they see other names, of zarr-python 2, as Any
     from zarr.storage.databases.dbm import DBMStore as DBMStore
     from zarr.storage.databases.lmdb import LMDBStore as LMDBStore
     from zarr.storage.databases.sqlite import SQLiteStore as SQLiteStore
@@ -43,11 +43,12 @@ __getattr__, __dir__ = lazy_names(
         **{module: " ".join(name for name in _STORES if _STORES[name][0] == module) for module, *_ in _STORES.values()},
         "zarr.storage.path": "StorePath",
         "zarr.storage.resolve": "StoreLike",
-        # Names of zarr-python 2 that mean nothing else now; stores that kept their names are those of format 3 here.
+        # Names of zarr-python 2 without another meaning; stores with the same name in both are those of format 3.
         "zarr.storage.version2.stores": (
-            "ABSStore ConsolidatedMetadataStore DirectoryStore FSStore KVStore MongoDBStore N5FSStore "
+            "ABSStore ConsolidatedMetadataStore DirectoryStore FSStore KVStore MongoDBStore "
             "NestedDirectoryStore RedisStore TempStore"
         ),
+        "zarr.storage.version2.n5": "N5FSStore",
         # Functions and bases of zarr-python 2.
         "zarr.storage._format2": (
             "BaseStore DictStore LRUStoreCache Store array_meta_key atexit_rmglob atexit_rmtree attrs_key "
@@ -61,7 +62,7 @@ __all__ = [*_STORES, "StoreLike", "StorePath"]  # noqa: PLE0604
 
 
 class VerboseModule(ModuleType):
-    """A module that says so when a setting of earlier versions, now without effect, is set on it."""
+    """A module that warns if a former setting, now without effect, is assigned."""
 
     def __setattr__(self, attr: str, value: Any) -> None:
         if attr == "default_compressor":

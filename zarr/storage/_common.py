@@ -1,4 +1,4 @@
-"""The import path that other libraries use for places in stores, and for what names a store."""
+"""The import path of other libraries for ``StorePath`` and the types of store arguments."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import json
 from typing import Literal
 
 from zarr.errors import ContainsArrayError, ContainsGroupError
-from zarr.storage.path import StorePath
-from zarr.storage.resolve import StoreLike, make_store, make_store_path
+from zarr.storage.path import StorePath as StorePath
+from zarr.storage.resolve import StoreLike as StoreLike
+from zarr.storage.resolve import make_store as make_store
+from zarr.storage.resolve import make_store_path as make_store_path
 from zarr.types import ZARR_JSON, ZARRAY_JSON, ZGROUP_JSON, ZarrFormat
 
 Kind = Literal["array", "group", "nothing"]
@@ -29,8 +31,13 @@ async def _kind_of(store_path: StorePath, zarr_format: ZarrFormat) -> Kind:
     return kind if kind in ("array", "group") else "nothing"
 
 
+async def _contains_node_v3(store_path: StorePath) -> Kind:
+    """Return the kind of the node of format 3 at a place, ``"nothing"`` if there is none that can be read."""
+    return await _kind_of(store_path, 3)
+
+
 async def contains_array(store_path: StorePath, zarr_format: ZarrFormat) -> bool:
-    """Return whether there is an array of a format at a place.
+    """Return True if there is an array of a format at a place.
 
     Examples
     --------
@@ -43,7 +50,7 @@ async def contains_array(store_path: StorePath, zarr_format: ZarrFormat) -> bool
 
 
 async def contains_group(store_path: StorePath, zarr_format: ZarrFormat) -> bool:
-    """Return whether there is a group of a format at a place.
+    """Return True if there is a group of a format at a place.
 
     Examples
     --------
@@ -58,7 +65,7 @@ async def contains_group(store_path: StorePath, zarr_format: ZarrFormat) -> bool
 async def ensure_no_existing_node(
     store_path: StorePath, zarr_format: ZarrFormat, node_type: Literal["array", "group"] | None = None
 ) -> None:
-    """See that there is no node of a format, or no such node of one kind, at a place.
+    """Check that there is no node of a format at a place, or no node of one kind.
 
     Raises
     ------
@@ -69,14 +76,3 @@ async def ensure_no_existing_node(
         raise ContainsArrayError(store_path.store, store_path.path)
     if kind == "group" and node_type != "array":
         raise ContainsGroupError(store_path.store, store_path.path)
-
-
-__all__ = [
-    "StoreLike",
-    "StorePath",
-    "contains_array",
-    "contains_group",
-    "ensure_no_existing_node",
-    "make_store",
-    "make_store_path",
-]

@@ -17,77 +17,33 @@ import numcodecs
 from zarr.abc.store import Store as CurrentStore
 from zarr.api.create import create
 from zarr.api.opening import create_group
-from zarr.experimental.cache_store import CacheStore
+from zarr.errors import ZarrDeprecationWarning
+from zarr.notices import warn
 from zarr.storage.keys import child_names, dir_prefix, normalize_path
-from zarr.storage.memory import MemoryStore as CurrentMemoryStore
-from zarr.storage.version2.base import Format2Store
-from zarr.storage.version2.stores import DirectoryStore, FSStore, KVStore, MemoryStore, ZipStore
+from zarr.storage.mapping import as_bytes
+from zarr.storage.version2.n5 import N5Store
+from zarr.storage.version2.stores import DirectoryStore, Format2Store, FSStore, KVStore, MemoryStore, ZipStore
+from zarr.storage.version2.stores import LRUStoreCache as LRUStoreCache
 
 array_meta_key = ".zarray"
 group_meta_key = ".zgroup"
 attrs_key = ".zattrs"
 default_compressor = numcodecs.Blosc()
-DictStore = MemoryStore
 normalize_storage_path = normalize_path
 
 
-class LRUStoreCache(Format2Store[CacheStore]):
-    """A store whose values are kept in memory when they were read; what was not asked for longest goes first.
+class DictStore(MemoryStore):
+    """Another name of :class:`zarr.MemoryStore`, deprecated since zarr-python 2.4."""
 
-    What others write to the store below is not noticed: call :meth:`invalidate` when they do.
-
-    Parameters
-    ----------
-    store : Store
-    max_size : int or None
-        Bytes to keep; None for all.
-
-    Examples
-    --------
-    >>> import zarr
-    >>> cache = zarr.LRUStoreCache(zarr.MemoryStore({"a": b"value"}), max_size=2**20)
-    >>> cache["a"], cache["a"], cache.hits
-    (b'value', b'value', 1)
-    """
-
-    def __init__(self, store: CurrentStore, max_size: int | None) -> None:
-        self._memory = CurrentMemoryStore()
-        cache = CacheStore(store, cache_store=self._memory, max_size=max_size, cache_set_data=False)
-        super().__init__(cache, getattr(store, "dimension_separator", None))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self._store._store, self.max_size)
-
-    @property
-    def max_size(self) -> int | None:
-        """Return how many bytes are kept at most; None for all."""
-        return self._store.max_size
-
-    @property
-    def hits(self) -> int:
-        """Return how many values came from memory."""
-        return int(self._store.cache_stats()["hits"])
-
-    @property
-    def misses(self) -> int:
-        """Return how many values came from the store."""
-        return int(self._store.cache_stats()["misses"])
-
-    def invalidate(self) -> None:
-        """Forget all values."""
-        self._store._records.clear()
-        self._memory.delete_dir_sync("")
-
-    invalidate_values = invalidate
-
-    def invalidate_keys(self) -> None:
-        """Do nothing: which keys there are is always asked of the store."""
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warn("DictStore is another name of zarr.MemoryStore: use that", ZarrDeprecationWarning)
+        super().__init__(*args, **kwargs)
 
 
 class BaseStore(MutableMapping[str, Any]):
-    """The base of stores that are mappings of keys to bytes: an author writes the five methods of a mutable mapping.
+    """The base of stores that are mappings of keys to bytes: a subclass defines the five methods of a mutable mapping.
 
-    Wherever a store is asked for, such a mapping can be given; what is made in it is of the format that is asked for.
+    It can be given for any store parameter; new nodes in it have the format of the call.
 
     Examples
     --------
@@ -106,7 +62,7 @@ class BaseStore(MutableMapping[str, Any]):
     """
 
     def is_readable(self) -> bool:
-        """Return whether values can be read, stored, listed and removed: they can, unless a subclass says otherwise."""
+        """Return True: values can be read, stored, listed and removed, unless a subclass overrides this."""
         return True
 
     is_writeable = is_listable = is_erasable = is_readable
@@ -118,7 +74,7 @@ class BaseStore(MutableMapping[str, Any]):
         self.close()
 
     def close(self) -> None:
-        """Let go of what the store holds; nothing, here."""
+        """Release the resources of the store; the base class has none."""
 
     def listdir(self, path: str = "") -> list[str]:
         """Return the names directly below a path."""
@@ -140,7 +96,7 @@ BaseStore.register(Format2Store)
 def normalize_store_arg(
     store: Any, storage_options: dict[str, Any] | None = None, mode: str = "r", *, zarr_version: int | None = None
 ) -> Any:
-    """Return a store of whatever names one: a path, a URL, a mapping; None is a new store in memory.
+    """Return a store for a path, a URL or a mapping; None is a new store in memory.
 
     Examples
     --------
@@ -154,6 +110,8 @@ def normalize_store_arg(
     if isinstance(store, str):
         if "://" in store or "::" in store:
             return FSStore(store, mode=mode, **(storage_options or {}))
+        if store.endswith(".n5"):
+            return N5Store(store)
         return ZipStore(store, mode=mode) if store.endswith(".zip") else DirectoryStore(store)
     if isinstance(store, CurrentStore):
         return store if isinstance(store, MutableMapping) else Format2Store(store)
@@ -166,7 +124,7 @@ def _mapping(store: Any) -> Any:
 
 
 def contains_array(store: Any, path: str | None = None) -> bool:
-    """Return whether there is an array, of format 2 or 3.
+    """Return True if there is an array, of format 2 or 3.
 
     Examples
     --------
@@ -177,7 +135,7 @@ def contains_array(store: Any, path: str | None = None) -> bool:
 
 
 def contains_group(store: Any, path: str | None = None, explicit_only: bool = True) -> bool:
-    """Return whether there is a group, of format 2 or 3."""
+    """Return True if there is a group, of format 2 or 3."""
     return _contains(store, path, group_meta_key, "group")
 
 
@@ -207,19 +165,29 @@ def listdir(store: Any, path: str | None = None) -> list[str]:
 
 
 def getsize(store: Any, path: str | None = None) -> int:
-    """Return the bytes of the values directly at and below a path.
+    """Return the bytes of the values directly at and below a path; -1 if the store cannot report them.
 
     Examples
     --------
     >>> getsize({"a/b": b"12", "a/c/d": b"345"}, "a")
     2
     """
+    if not isinstance(store, MutableMapping | CurrentStore):
+        return -1
     where, values = normalize_path(path), _mapping(store)
     if where and where in values:
-        return len(values[where])
+        return _length(values[where])
     prefix = dir_prefix(where)
-    below = (key for key in list(values) if key.startswith(prefix))
-    return sum(len(values[key]) for key in below if "/" not in key[len(prefix) :])
+    sizes = [_length(values[key]) for key in list(values) if key.startswith(prefix) and "/" not in key[len(prefix) :]]
+    return -1 if -1 in sizes else sum(sizes)
+
+
+def _length(value: Any) -> int:
+    """Return the number of bytes of a value; -1 if it has none."""
+    try:
+        return len(as_bytes(value))
+    except TypeError:
+        return -1
 
 
 def rmdir(store: Any, path: str | None = None) -> None:
@@ -245,22 +213,43 @@ def rename(store: Any, src_path: str, dst_path: str) -> None:
         del values[key]
 
 
-def init_array(store: Any, shape: Any, *args: Any, path: str | None = None, **kwargs: Any) -> None:
-    """Make an array of format 2; parameters as those of :func:`zarr.create`.
+def init_array(
+    store: Any,
+    shape: Any,
+    chunks: Any = True,
+    dtype: Any = None,
+    compressor: Any = "default",
+    fill_value: Any = None,
+    order: str = "C",
+    overwrite: bool = False,
+    path: str | None = None,
+    chunk_store: Any = None,
+    filters: Any = None,
+    object_codec: Any = None,
+    dimension_separator: Any = None,
+    storage_transformers: Any = (),
+    **kwargs: Any,
+) -> None:
+    """Create an array of format 2.
 
     Parameters
     ----------
     store : a store or a mapping
     shape : int or tuple of int
-    *args
-        ``chunks``, ``dtype``, ``compressor``, ``fill_value``, ``order``, ``overwrite``.
+    chunks, dtype, fill_value, order, overwrite, filters, object_codec, dimension_separator
+        As for :func:`zarr.create`; ``dtype`` is float64 by default, and ``fill_value`` none.
+    compressor : codec, optional
+        "default" is Blosc.
     path : str, optional
-    **kwargs
+    chunk_store : a store or a mapping, optional
+        With ``overwrite`` it is emptied, too.
+    storage_transformers
+        Must be empty.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        There is a node already.
+        If there is a node already.
 
     Examples
     --------
@@ -269,18 +258,33 @@ def init_array(store: Any, shape: Any, *args: Any, path: str | None = None, **kw
     >>> contains_array(values)
     True
     """
-    names = ("chunks", "dtype", "compressor", "fill_value", "order", "overwrite")
-    kwargs.update(zip(names, args, strict=False))
-    create(shape, store=normalize_store_arg(store, mode="a"), path=path, zarr_format=2, **kwargs)
+    if isinstance(compressor, str) and compressor == "default":
+        compressor = default_compressor
+    place = normalize_store_arg(store, mode="a")
+    create(
+        shape, chunks=chunks, dtype=dtype, compressor=compressor, fill_value=fill_value, order=order, store=place,
+        overwrite=overwrite, path=path, filters=filters, object_codec=object_codec,
+        dimension_separator=dimension_separator, zarr_format=2, **kwargs,
+    )  # fmt: skip
+    if overwrite and chunk_store is not None:
+        rmdir(chunk_store, path)
 
 
 def init_group(store: Any, overwrite: bool = False, path: str | None = None, chunk_store: Any = None) -> None:
-    """Make a group of format 2.
+    """Create a group of format 2.
+
+    Parameters
+    ----------
+    store : a store or a mapping
+    overwrite : bool
+    path : str, optional
+    chunk_store : a store or a mapping, optional
+        With ``overwrite`` it is emptied, too.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        There is a node already.
+        If there is a node already.
 
     Examples
     --------
@@ -290,42 +294,20 @@ def init_group(store: Any, overwrite: bool = False, path: str | None = None, chu
     True
     """
     create_group(normalize_store_arg(store, mode="a"), path=path, overwrite=overwrite, zarr_format=2)
+    if overwrite and chunk_store is not None:
+        rmdir(chunk_store, path)
 
 
 def atexit_rmtree(path: str, isdir: Any = os.path.isdir, rmtree: Any = shutil.rmtree) -> None:
-    """Remove a folder; given to :mod:`atexit`."""
+    """Remove a folder; a function for :mod:`atexit`."""
     if isdir(path):
         rmtree(path)
 
 
 def atexit_rmglob(path: str) -> None:
-    """Remove all that a pattern matches; given to :mod:`atexit`."""
+    """Remove all files and folders that match a pattern; a function for :mod:`atexit`."""
     for found in glob.glob(path):
         if os.path.isdir(found):
             shutil.rmtree(found)
         elif os.path.isfile(found):
             os.remove(found)
-
-
-__all__ = [
-    "BaseStore",
-    "DictStore",
-    "LRUStoreCache",
-    "Store",
-    "array_meta_key",
-    "atexit_rmglob",
-    "atexit_rmtree",
-    "attrs_key",
-    "contains_array",
-    "contains_group",
-    "default_compressor",
-    "getsize",
-    "group_meta_key",
-    "init_array",
-    "init_group",
-    "listdir",
-    "normalize_storage_path",
-    "normalize_store_arg",
-    "rename",
-    "rmdir",
-]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from zarr.abc.store import ByteRequest
+from zarr.buffer.core import Buffer
 from zarr.storage.keys import join, normalize_path
 from zarr.storage.ranges import bounds_of
 from zarr.storage.url import ParsedStoreUrl, parse_store_url
-
-if TYPE_CHECKING:
-    from zarr.buffer.core import Buffer
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""The base of the stores of this library: how they are named and compared, and what they can do."""
+"""The base of the stores of this library: their names, their equality, their abilities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class NamedStore(Store):
-    """A store that is named by its text, equals the stores of the same identity, and can do everything."""
+    """A store with a name as text; it equals stores of the same identity, and has all abilities."""
 
     contents_first: bool = True
     supports_writes: bool = True
@@ -24,10 +24,10 @@ class NamedStore(Store):
     @property
     @abstractmethod
     def _identity(self) -> tuple[object, ...]:
-        """Return what two stores of one class have in common exactly where they are equal."""
+        """Return a value that is equal for two stores of one class if and only if they are equal."""
 
     def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a store over the same data that may, or may not, be written to."""
+        """Return a store over the same data, read-only or writable."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._read_only, other._is_open = read_only, False
@@ -50,9 +50,9 @@ class BlockingStore(NamedStore, SyncStore):
     async def get(
         self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
+        """Return the value of a key, or a range of it; None if there is no such key."""
         return await super().get(key, prototype or default_buffer_prototype(), byte_range)
 
     def _data(self, value: object) -> memoryview:
-        """Return the bytes of a buffer; TypeError where the value is none."""
+        """Return the bytes of a buffer; raise TypeError if the value is no buffer."""
         return memoryview(check_buffer(self, value).as_numpy_array())  # type: ignore[arg-type]

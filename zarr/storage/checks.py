@@ -1,4 +1,4 @@
-"""The checks of what may be stored, and of what stands where a value should be."""
+"""Checks of values before they are stored, and of objects found in place of a value."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import json
 import os
 import stat
 import sys
+import weakref
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from zarr.abc.store import SyncStore
 from zarr.buffer import cpu
 from zarr.buffer.core import Buffer
 from zarr.errors import (
@@ -22,12 +24,9 @@ from zarr.errors import (
     StoreDamagedError,
 )
 
-if TYPE_CHECKING:
-    from zarr.abc.store import SyncStore
-
 
 def check_buffer(store: object, value: object) -> Buffer:
-    """Refuse what is no Buffer, naming the store that was asked to keep it.
+    """Refuse a value that is no Buffer; the message names the store.
 
     Raises
     ------
@@ -49,7 +48,7 @@ def check_buffer(store: object, value: object) -> Buffer:
 
 
 def require(good: object, message: str) -> None:
-    """Refuse a document that does not hold what it must.
+    """Refuse a document that lacks a required member.
 
     Raises
     ------
@@ -64,7 +63,7 @@ def require(good: object, message: str) -> None:
 
 
 def parse_object(raw: bytes, name: str) -> dict[str, Any]:
-    """Parse a JSON object of a document of that name.
+    """Parse a document that must be a JSON object.
 
     Raises
     ------
@@ -84,38 +83,39 @@ def parse_object(raw: bytes, name: str) -> dict[str, Any]:
 
 
 class SameObject:
-    """A stamp that is equal only to one of the very same object, which it keeps alive.
+    """A stamp that is equal only to one of the same object, while that object exists; it does not keep it alive.
 
     Examples
     --------
-    >>> one, other = [], []
+    >>> one, other = {1}, {1}
     >>> SameObject(one) == SameObject(one), SameObject(one) == SameObject(other)
     (True, False)
     """
 
-    __slots__ = ("value",)
+    __slots__ = ("_name", "_value")
 
     def __init__(self, value: object) -> None:
-        self.value = value
+        self._name = id(value)
+        self._value = weakref.ref(value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SameObject) and self.value is other.value
+        return isinstance(other, SameObject) and (value := self._value()) is not None and value is other._value()
 
     def __hash__(self) -> int:
-        return id(self.value)
+        return self._name
 
 
 def frozen(value: Buffer) -> Buffer:
-    """Return a copy of a buffer that nobody can write into: an encoded value may be a view of somebody's array."""
+    """Return a copy of a buffer that cannot be changed: an encoded value may be a view of an array of the caller."""
     return type(value).from_bytes(value.to_bytes())
 
 
 _LARGE: Final = 16 << 20
-"""A value of fewer bytes is not what takes all memory."""
+"""A value of fewer bytes is not the reason if memory runs out."""
 
 
 def file_in_place(path: str) -> FileInPlaceError:
-    """Return the error for a path that leads through a file; it names that file."""
+    """Return the error for a path that goes through a file; it names that file."""
     above = path
     while not os.path.lexists(above) and os.path.dirname(above) != above:
         above = os.path.dirname(above)
@@ -123,7 +123,7 @@ def file_in_place(path: str) -> FileInPlaceError:
 
 
 def not_regular(mode: int, path: str) -> OSError:
-    """Return the error for what is no file."""
+    """Return the error for an object that is no regular file."""
     if stat.S_ISDIR(mode):
         return FolderInPlaceError("a directory", path, errno.EISDIR)
     kind = "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
@@ -131,14 +131,14 @@ def not_regular(mode: int, path: str) -> OSError:
 
 
 def value_size(path: str) -> int:
-    """Return how many bytes a file has.
+    """Return the number of bytes of a file.
 
     Raises
     ------
     NotAValueError
-        Something that is no file stands there, or a link that leads nowhere.
+        If the object is no file, or a link that leads nowhere.
     FileNotFoundError
-        There is nothing at all.
+        If there is nothing.
     """
     try:
         status = os.stat(path)
@@ -155,7 +155,7 @@ def value_size(path: str) -> int:
 
 @cache
 def memory_of_machine() -> int:
-    """Return how many bytes of memory there are; without bound where the system does not tell.
+    """Return the number of bytes of memory of the machine; infinity if the system does not tell.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def memory_of_machine() -> int:
 
 
 def check_memory(store: SyncStore, keys: Sequence[str]) -> None:
-    """Name the large value that did not fit in memory, if there is one among some keys.
+    """Raise an error that names the value that is too large for memory, if there is one among some keys.
 
     Raises
     ------
@@ -182,12 +182,12 @@ def check_memory(store: SyncStore, keys: Sequence[str]) -> None:
 
 
 def check_clearable(path: str) -> None:
-    """Refuse to empty the root of a file system or the home folder of the user: a mistyped path is all that asks it.
+    """Refuse to empty the root of a file system or the home folder: probably the path is mistyped.
 
     Raises
     ------
     PermissionError
-        If the folder is one of these and something is in it.
+        If the folder is one of these and is not empty.
     """
     folder = os.path.realpath(path)
     is_root, is_home = os.path.dirname(folder) == folder, folder == os.path.realpath(os.path.expanduser("~"))
@@ -213,14 +213,14 @@ class DamagedDatabaseError(OSError, StoreDamagedError):
 
 
 def refused(error: OSError, path: str) -> OSError:
-    """Return the error to raise where a file or a folder cannot be made: the same kind, with what to do.
+    """Return the error if a file or a folder cannot be created: of the same class, with advice.
 
     Parameters
     ----------
     error : OSError
-        What the system raised.
+        The error of the system.
     path : str
-        What was to be made.
+        The path that could not be created.
 
     Examples
     --------
@@ -235,3 +235,45 @@ def refused(error: OSError, path: str) -> OSError:
         f"{error.strerror}; nothing can be made in {folder!r}: choose another place, or have this one made writable"
     )
     return OSError(error.errno, reason, path)
+
+
+_HDF5: Final = b"\x89HDF\r\n\x1a\n"
+_HDF5_STARTS: Final = (0, 512, 1024, 2048)
+"""Possible places of the signature: a file may begin with bytes of its user."""
+_CONVERT: Final = "convert it with zarr.tools.convert, or read it with "
+_FORMATS: Final = (
+    ((b"CDF\x01", b"CDF\x02", b"CDF\x05"), "a NetCDF-3 file", "read it with xarray.open_dataset"),
+    ((b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+"), "a TIFF file", f"{_CONVERT}tifffile.imread"),
+    ((b"\x93NUMPY",), "a file of NumPy", f"{_CONVERT}numpy.load"),
+    ((b"GRIB",), "a GRIB file", "read it with xarray.open_dataset (engine cfgrib)"),
+    ((b"SIMPLE  =",), "a FITS file", "read it with astropy.io.fits.open"),
+    ((b"\x1f\x8b",), "a file packed by gzip", "unpack it first"),
+    ((b"PAR1",), "a Parquet file", f"{_CONVERT}pyarrow.parquet.read_table"),
+)
+
+
+def name_foreign_file(path: str) -> str:
+    """Return a sentence with the format of a file and advice; empty if its first bytes are unknown.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "image.zarr"
+    >>> file.write_bytes(bytes.fromhex("49492a00"))
+    4
+    >>> name_foreign_file(str(file))
+    'this is a TIFF file, no Zarr store: convert it with zarr.tools.convert, or read it with tifffile.imread'
+    """
+    try:
+        with open(path, "rb") as file:
+            start = file.read(_HDF5_STARTS[-1] + len(_HDF5))
+    except OSError:  # an error here must not hide the first one
+        return ""
+    if any(start.startswith(_HDF5, offset) for offset in _HDF5_STARTS):
+        what, way = "an HDF5 or NetCDF-4 file", f"{_CONVERT}h5py.File or xarray.open_dataset"
+    elif start.startswith(b"PK\x03\x04") and b".npy" in start[30 : 30 + start[26]]:  # the name of the first member
+        what, way = "a file of NumPy", f"{_CONVERT}numpy.load"
+    else:
+        found = (row for row in _FORMATS if start.startswith(row[0]))
+        _, what, way = next(found, ((), "", ""))
+    return f"this is {what}, no Zarr store: {way}" if what else ""

@@ -1,4 +1,4 @@
-"""Keys and paths: which are allowed, and how they are brought into one form."""
+"""Keys and paths: which ones are allowed, and their normal form."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from numbers import Number
 from pathlib import Path
 from typing import Any, Final
 
-from zarr._lazy import instance_of
 from zarr.errors import KeyNotAllowedError, StoreUrlError
 from zarr.types import METADATA_NAMES as METADATA_NAMES
 
 LOCKS_FOLDER: Final = ".zarr-locks"
-"""The folder beside the documents and chunks of a node in which processes that share it lock files; holds no keys."""
+"""The folder beside the documents and chunks of a node with the lock files of processes; it holds no keys."""
 
 JOURNAL_FOLDER: Final = ".zarr-journal"
-"""The folder in the root of a local store that holds a transaction while it is carried out; holds no keys."""
+"""The folder in the root of a local store with a transaction while it is carried out; it holds no keys."""
 
 TOOL_PREFIX: Final = ".zarr-"
-"""How folders begin in which tools keep notes and what they replaced; they are no members of a group."""
+"""Beginnings of the names of folders with notes of tools and replaced values; they are no members of a group."""
 
 RESERVED_NAMES: Final = frozenset({LOCKS_FOLDER, JOURNAL_FOLDER})
 
 JOB_PREFIX: Final = ".zarr-job-"
-"""How folders in the root of a target store begin that keep notes of tasks, and arrays in between, of a tool."""
+"""Beginning of the names of folders in the root of a target store with notes and intermediate arrays of a tool."""
 
 REPAIR_FOLDER: Final = ".zarr-repair"
-"""The folder in the root of a hierarchy that holds what a repair has replaced; its keys are listed and are no nodes."""
+"""The folder in the root of a hierarchy with values that a repair has replaced; its keys are listed, but no nodes."""
 
 
-# Patterns are compiled where they are first needed: most programs never come to it.
+# Patterns are compiled at their first use: most programs never need them.
 _HALF_CHARACTER: Final = "[\ud800-\udfff]"
 
 _CONTROL: Final = r"[\x00-\x1f\x7f]"
@@ -44,7 +44,7 @@ _PARTIAL: Final = r"(?s)^\..*\.([0-9a-f]+)-([0-9a-f]+)\.partial$|\.[0-9a-f]{32}\
 
 
 def is_lock(key: str) -> bool:
-    """Return whether a key names what processes lock, and so no value of anybody's.
+    """Return True if a key is a lock of processes, and so no value.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def is_lock(key: str) -> bool:
 
 
 def is_tidy(path: str) -> bool:
-    """Return whether an absolute path is as it would be written after a round through ``Path``; most are.
+    """Return True if an absolute path is as ``Path`` would write it; most are.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def is_tidy(path: str) -> bool:
 
 
 def has_half_character(text: str) -> bool:
-    """Return whether there is half a surrogate pair in a text.
+    """Return True if a text has half of a surrogate pair.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def check_key(key: str) -> None:
     ------
     KeyNotAllowedError
         If the key is empty, absolute, or has ``.``, ``..`` or empty segments, a backslash, a NUL or a drive letter; on
-        Windows also where a part is the name of a device there.
+        Windows also if a part is the name of a device.
     TypeError
         If it is no string.
 
@@ -103,7 +103,7 @@ def check_key(key: str) -> None:
     if not isinstance(key, str):
         raise TypeError(f"a key must be a string, got {key!r} of type {type(key).__name__}")
     parts = f"/{key}/"
-    # Of what stands for something forbidden, hardly any key has anything: no more is asked of those that have nothing.
+    # Hardly any key has a character of a forbidden part: the others need no further check.
     harmless = not ("//" in parts or "/./" in parts or "/../" in parts or "\\" in key or "\0" in key or ":" in key)
     if (WINDOWS or not (harmless and key.isascii())) and not is_key(key):
         raise KeyNotAllowedError(
@@ -113,7 +113,7 @@ def check_key(key: str) -> None:
 
 
 def is_key(name: object) -> bool:
-    """Return whether something that a store has under a name is a value that has a key.
+    """Return True if a name in a store is that of a value with a key.
 
     Examples
     --------
@@ -131,9 +131,9 @@ def is_key(name: object) -> bool:
 
 
 def is_device(key: str) -> bool:
-    """Return whether a part of a key means a device to Windows, in whatever folder and with whatever ending.
+    """Return True if a part of a key means a device to Windows, in any folder and with any ending.
 
-    Elsewhere such names are as good as any, and arrays have them. (Microsoft, "Naming Files, Paths, and Namespaces")
+    On other systems such names are ordinary, and arrays have them. (Microsoft, "Naming Files, Paths, and Namespaces")
 
     Examples
     --------
@@ -144,7 +144,7 @@ def is_device(key: str) -> bool:
 
 
 def only_keys(names: Iterable[Any]) -> list[str]:
-    """Return those names that are keys; what else is in a store is not listed, since it could lead out of it.
+    """Return the names that are keys; other names in a store are not listed, since they could lead out of it.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def check_prefix(prefix: str) -> str:
     Returns
     -------
     str
-        The prefix, as it came.
+        The prefix, unchanged.
 
     Raises
     ------
@@ -184,7 +184,7 @@ def check_prefix(prefix: str) -> str:
 
 
 def check_object_key(key: str) -> None:
-    """Refuse a key that could reach outside its store, or that services of objects do not take.
+    """Refuse a key that could reach outside its store, or that object stores do not accept.
 
     Raises
     ------
@@ -218,23 +218,23 @@ def check_object_prefix(prefix: str) -> str:
 
 
 def is_partial(name: str) -> bool:
-    """Return whether a file name is that of a value still being written (by this library or by zarr-python)."""
+    """Return True if a file name is that of a value that is still being written (by this library or by zarr-python)."""
     return name.endswith(".partial") and re.search(_PARTIAL, name) is not None
 
 
 def partial_owner(name: str) -> int | None:
-    """Return the process that writes the partial file of this name, where the name tells."""
+    """Return the process that writes the partial file of this name, if the name has its id."""
     match = re.search(_PARTIAL, name)
     return int(match[1], 16) if match is not None and match[1] else None
 
 
 def check_local_path(path: str) -> None:
-    """Refuse a path that no file system takes.
+    """Refuse a path that no file system accepts.
 
     Raises
     ------
     StoreUrlError
-        If it has a NUL, or half a character.
+        If it has a NUL, or half of a surrogate pair.
 
     Examples
     --------
@@ -250,24 +250,24 @@ def check_local_path(path: str) -> None:
 
 
 def is_upath(value: object) -> bool:
-    """Return whether a value is a path of universal_pathlib; there is none before that package is loaded."""
+    """Return True if a value is a path of universal_pathlib; False while that package is not loaded."""
     module = sys.modules.get("upath")
     return module is not None and isinstance(value, module.UPath)
 
 
 def is_fsmap(store_like: object) -> bool:
-    """Return whether an object is fsspec's mapping, told without importing fsspec."""
+    """Return True if an object is fsspec's mapping, without importing fsspec."""
     cls = type(store_like)
     return cls.__name__ == "FSMap" and cls.__module__ == "fsspec.mapping"
 
 
 def normalize_path(path: str | bytes | Path | None) -> str:
-    """Bring the path of a node into the form that keys are made from: no slash at either end, single slashes between.
+    """Return the path of a node in its normal form: no slash at either end, single slashes between the parts.
 
     Parameters
     ----------
     path : str, bytes, Path or None
-        None is the root, as is the empty string.
+        None is the root, as is the empty string. An object of another class with a text of its own stands for that.
 
     Returns
     -------
@@ -276,7 +276,7 @@ def normalize_path(path: str | bytes | Path | None) -> str:
     Raises
     ------
     KeyNotAllowedError
-        If a part is ``.`` or ``..``, or the path has a NUL or half a character.
+        If a part is ``.`` or ``..``, or the path has a NUL or half of a surrogate pair.
     TypeError
         If ``path`` is none of the types above.
 
@@ -290,13 +290,11 @@ def normalize_path(path: str | bytes | Path | None) -> str:
     if type(path) is str and path.isascii():
         parted = f"/{path}/"
         if not ("//" in parted or "/." in parted or "\\" in path or "\0" in path):
-            return path  # as most are
+            return path  # most are
     if isinstance(path, bytes):
         text = path.decode("ascii")
-    elif instance_of(path, "pathlib", "Path") or is_upath(path):
-        text = str(path)
-    elif isinstance(path, str):
-        text = path
+    elif type(path).__str__ is not object.__str__ and not isinstance(path, Number):
+        text = str(path)  # as a Path, or whatever else says what its text is
     else:
         raise TypeError(f'Object {path!r} has an invalid type for "path": {type(path).__name__}')
     parts = [part for part in text.replace("\\", "/").split("/") if part]
@@ -311,18 +309,18 @@ def normalize_path(path: str | bytes | Path | None) -> str:
 
 
 def join(*parts: str) -> str:
-    """Join the parts of a key, leaving out empty ones."""
+    """Join the parts of a key, without empty ones."""
     return "/".join([part for part in parts if part])
 
 
 def dir_prefix(prefix: str) -> str:
-    """Return the prefix that all keys under a directory begin with; empty for the root."""
+    """Return the common prefix of all keys under a directory; empty for the root."""
     stripped = prefix.rstrip("/")
     return f"{stripped}/" if stripped else ""
 
 
 def child_names(keys: list[str], prefix: str) -> list[str]:
-    """Return the names directly under a prefix, each once and in order, given all keys.
+    """Return the names directly under a prefix from all keys, each once and in order.
 
     Examples
     --------

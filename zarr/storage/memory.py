@@ -1,4 +1,4 @@
-"""Stores in the memory of this process: a dictionary of any kind, one found by a name, one of values on a GPU."""
+"""Stores in the memory of this process: a dictionary of any kind, a named one, one of values on a GPU."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.checks import SameObject, check_buffer, frozen
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, normalize_path, only_keys
+from zarr.storage.mapping import MappingProtocol
 from zarr.storage.ranges import slice_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 
@@ -26,22 +27,23 @@ else:
     store_url = LazyModule("zarr.storage.url")
 
 _CHANGES = threading.RLock()
-"""Held while many keys of a dictionary change in one step: by all stores, since several may have one dictionary."""
+"""Held while many keys of a dictionary change in one step: by all stores, since several may share one dictionary."""
 
 at_fork(_CHANGES.acquire, _CHANGES.release, _CHANGES.release)
 
 
-class MemoryStore(TransactionStore):
+class MemoryStore(MappingProtocol, TransactionStore):
     """Keys and values in a dictionary.
 
-    Values are copied when they are set and cannot be written to when they are got, so that neither a caller's array
-    nor a stored value changes behind the other's back.
+    Values are copied when they are set and are read-only when they are read, so that neither an array of the caller nor
+    a stored value changes by accident.
 
     Parameters
     ----------
     store_dict : MutableMapping of str to Buffer, optional
-        Used as it is, not copied. Values of type ``bytes`` are understood, too.
+        Used as it is, not copied. Values of type ``bytes`` are accepted, too.
     read_only : bool
+        If True, the store refuses every change. Default: False.
 
     Examples
     --------
@@ -56,7 +58,7 @@ class MemoryStore(TransactionStore):
 
     _store_dict: MutableMapping[str, Buffer]
     _start: str = ""
-    """The beginning of all names in the dictionary that are keys of this store; see :class:`ManagedMemoryStore`."""
+    """The common prefix of the keys of this store in the dictionary; see :class:`ManagedMemoryStore`."""
 
     def __init__(self, store_dict: MutableMapping[str, Buffer] | None = None, *, read_only: bool = False) -> None:
         super().__init__(read_only=read_only)
@@ -75,7 +77,17 @@ class MemoryStore(TransactionStore):
         return f"memory:{id(self._store_dict)}/{self._start}".rstrip("/")
 
     def lock_folder(self, path: str) -> str:
-        """Return an empty name: no other process can reach the values."""
+        """Return an empty name: no other process can reach the values.
+
+        Parameters
+        ----------
+        path : str
+            The path in the store.
+
+        Returns
+        -------
+        str
+        """
         return ""
 
     # Reading
@@ -83,10 +95,10 @@ class MemoryStore(TransactionStore):
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
+        """Return the value of a key, or a range of it; None if there is no such key."""
         value = self._store_dict.get(self._start + key)
         if value is None:
-            # Only here: what is there was let in when it was set.
+            # The key was checked when it was set, so a stored key needs no check.
             check_key(key)
             return None
         value = self._converted(value, prototype)
@@ -94,7 +106,7 @@ class MemoryStore(TransactionStore):
 
     @staticmethod
     def _converted(value: Any, prototype: BufferPrototype | None) -> Buffer:
-        """Return the value as the prototype's buffer; the very object where it is one, and cannot be written to."""
+        """Return the value as the prototype's buffer; the same object if it is one, and is read-only."""
         wanted: type[Buffer] = cpu.Buffer if prototype is None else prototype.buffer
         if type(value) is not wanted:
             return wanted.from_bytes(value) if isinstance(value, bytes) else wanted.from_buffer(value)
@@ -106,19 +118,30 @@ class MemoryStore(TransactionStore):
         return found
 
     def stamp_sync(self, key: str) -> SameObject | None:
-        """Return what tells the value of a key from all others: the very object, which cannot be written into."""
+        """Return the stamp of a value: the stored object itself, which is read-only.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+
+        Returns
+        -------
+        object or None
+            None if the key has no value.
+        """
         value = self._store_dict.get(self._start + key)
         if type(value) is not cpu.Buffer or value._data.flags.writeable:
             return None
         return SameObject(value)
 
     def exists_sync(self, key: str) -> bool:
-        """Return whether the key has a value."""
+        """Return True if the key has a value."""
         check_key(key)
         return self._store_dict.get(self._start + key) is not None
 
     def getsize_sync(self, key: str) -> int:
-        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return the number of bytes of the value; raise FileNotFoundError if there is no such key."""
         check_key(key)
         value = self._store_dict.get(self._start + key)
         if value is None:
@@ -126,7 +149,7 @@ class MemoryStore(TransactionStore):
         return len(value)
 
     def _names(self, prefix: str) -> list[str]:
-        """Return all names in the dictionary that begin with a prefix, of one moment."""
+        """Return all names in the dictionary that begin with a prefix, at one moment."""
         with _CHANGES:
             names = list(self._store_dict)
         start, skip = self._start + check_prefix(prefix), len(self._start)
@@ -154,11 +177,11 @@ class MemoryStore(TransactionStore):
         self._store_dict[self._start + key] = self._kept(value)
 
     def _kept(self, value: Buffer) -> Buffer:
-        """Return what is stored for a value."""
+        """Return the object to store for a value."""
         return frozen(value)
 
     async def set(self, key: str, value: Buffer, byte_range: tuple[int, int] | None = None) -> None:
-        """Store ``value`` under the key, or under ``byte_range`` (start, stop) of what the key holds already."""
+        """Store ``value`` under the key, or in place of the bytes ``byte_range`` (start, stop) of its present value."""
         if byte_range is None:
             self.set_sync(key, value)
             return
@@ -169,7 +192,20 @@ class MemoryStore(TransactionStore):
         self._store_dict[self._start + key] = type(value).from_bytes(bytes(data))
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` where the key has none; True where this call stored it."""
+        """Store ``value`` if the key has none; return True if this call stored it.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+
+        Returns
+        -------
+        bool
+            True if the value was stored.
+        """
         self._check_writable()
         check_key(key)
         mine = self._kept(check_buffer(self, value))
@@ -177,7 +213,7 @@ class MemoryStore(TransactionStore):
             return self._store_dict.setdefault(self._start + key, mine) is mine
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` where the key has none."""
+        """Store ``value`` if the key has none."""
         self.put_if_absent_sync(key, value)
 
     def delete_sync(self, key: str) -> None:
@@ -195,12 +231,12 @@ class MemoryStore(TransactionStore):
     # Many changes in one step
 
     def apply_sync(self, changes: Changes) -> None:
-        """Make many changes; nobody sees some of them and not the others.
+        """Make many changes; no reader sees only some of them.
 
         Raises
         ------
         TakenError
-            If a key does not hold what it was expected to hold; nothing has changed then.
+            If a key does not hold its expected value; nothing has changed then.
         """
         self._check_writable()
         values, start = self._store_dict, self._start
@@ -213,7 +249,8 @@ class MemoryStore(TransactionStore):
                 name = start + key
                 if key not in changes.defaults or name in step or values.get(name) is None:
                     step[name] = new
-            # One call, in which no other thread runs: what is to go holds None, which means no value, until it goes.
+            # One call, in which no other thread runs: deleted keys hold None, which means no value, until they are
+            # removed.
             values.update(step)
             for name in [name for name, value in step.items() if value is None]:
                 values.pop(name, None)
@@ -221,7 +258,7 @@ class MemoryStore(TransactionStore):
     # Bulk
 
     def bulk_access(self) -> BulkAccess | None:
-        """Return how values are handed over in place."""
+        """Return that values are used in place."""
         return BulkAccess("buffers", get_many=self._get_payloads, set_many=self._set_payloads, in_place=True)
 
     def _get_payloads(self, keys: list[str]) -> list[Any]:
@@ -246,7 +283,7 @@ def _bytes_of(value: Any) -> Any:
 
 
 def _payload(value: Any) -> Any:
-    """Return the bytes of a value that is no plain buffer: a buffer of another kind, bytes, or nothing."""
+    """Return the bytes of a value that is no plain buffer: a buffer of another kind, bytes, or None."""
     return value if value is None or isinstance(value, bytes) else value.as_numpy_array()
 
 
@@ -256,7 +293,9 @@ class GpuMemoryStore(MemoryStore):
     Parameters
     ----------
     store_dict : MutableMapping of str to zarr.buffer.gpu.Buffer, optional
+        The initial values of the store, by key.
     read_only : bool
+        If True, the store refuses every change. Default: False.
 
     Examples
     --------
@@ -271,7 +310,13 @@ class GpuMemoryStore(MemoryStore):
 
     @classmethod
     def from_dict(cls, store_dict: MutableMapping[str, Buffer]) -> Self:
-        """Make a store whose values are copies, in GPU memory, of those of ``store_dict``."""
+        """Make a store whose values are copies of those of ``store_dict`` in GPU memory.
+
+        Parameters
+        ----------
+        store_dict : MutableMapping[str, Buffer]
+            The initial values of the store, by key.
+        """
         return cls({key: gpu.Buffer.from_buffer(value) for key, value in store_dict.items()})
 
     def bulk_access(self) -> BulkAccess | None:
@@ -283,7 +328,7 @@ class GpuMemoryStore(MemoryStore):
 
 
 class _SharedDict(dict[str, Buffer]):
-    """A dictionary that can be found by name for as long as somebody uses it."""
+    """A dictionary that can be found by name while it is in use."""
 
     __slots__ = ("__weakref__",)
 
@@ -293,7 +338,7 @@ _numbers = count()
 
 
 def _named_dict(name: str | None) -> tuple[str, _SharedDict]:
-    """Return the dictionary of a name, made where there is none; one of a new name where none is given."""
+    """Return the dictionary of a name; make one if there is none; without a name, make one with a new name."""
     with _CHANGES:
         if name is None:
             name = next(candidate for number in _numbers if (candidate := str(number)) not in _dicts)
@@ -301,7 +346,7 @@ def _named_dict(name: str | None) -> tuple[str, _SharedDict]:
 
 
 def is_managed(name: str | None) -> bool:
-    """Return whether a store of this name is in use.
+    """Return True if a store of this name is in use.
 
     Examples
     --------
@@ -312,15 +357,16 @@ def is_managed(name: str | None) -> bool:
 
 
 class ManagedMemoryStore(MemoryStore):
-    """A store in memory that has a name, by which other parts of the process find it: ``memory://name/path``.
+    """A store in memory with a name, by which other parts of the process find it: ``memory://name/path``.
 
     Parameters
     ----------
     name : str, optional
-        Stores of one name share their keys, as long as one of them is in use. Without a name, a new one is made up.
+        Stores with the same name share their keys while one of them is in use. By default a new name is made.
     path : str
         All keys are kept under this path.
     read_only : bool
+        If True, the store refuses every change. Default: False.
 
     Examples
     --------
@@ -350,10 +396,17 @@ class ManagedMemoryStore(MemoryStore):
     def from_url(cls, url: str, *, read_only: bool = False) -> ManagedMemoryStore:
         """Find the store that a URL names.
 
+        Parameters
+        ----------
+        url : str
+            The URL.
+        read_only : bool
+            If True, the store refuses every change. Default: False.
+
         Raises
         ------
         ValueError
-            If the URL is no ``memory://`` URL, or nobody uses a store of that name.
+            If the URL is no ``memory://`` URL, or no store of that name is in use.
         """
         parsed = store_url.parse_store_url(url)
         if parsed.scheme != "memory":

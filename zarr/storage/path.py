@@ -1,4 +1,4 @@
-"""A place in a store: what arrays and groups are opened at."""
+"""A place in a store: the place of an array or a group."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_mode(mode: object) -> None:
 
 
 def exists_message(path: str) -> str:
-    """Return the error where mode "w-" finds something."""
+    """Return the error for mode "w-" if there is something."""
     return (
         f"Cannot create {path!r} with mode 'w-' because it already contains data. "
         "Use mode 'w' to overwrite or 'a' to append."
@@ -35,8 +35,9 @@ class StorePath:
     Parameters
     ----------
     store : Store
+        The store.
     path : str
-        Brought into the form ``a/b``; the empty string is the root.
+        The path in its normal form ``a/b``; the empty string is the root.
 
     Examples
     --------
@@ -54,17 +55,28 @@ class StorePath:
 
     @property
     def read_only(self) -> bool:
-        """Return whether the store refuses to be written to."""
+        """Return True if the store refuses every change."""
         return self.store.read_only
 
     @classmethod
     def with_mode(cls, store: Store, path: str, mode: AccessModeLiteral | None = None) -> Self:
-        """Make the same as :meth:`open`, without looking into the store: mode ``"w-"`` is not checked for contents.
+        """Return a place for an access mode, like :meth:`open`, without reading the store: ``"w-"`` is not checked.
+
+        Parameters
+        ----------
+        store : Store
+            The store.
+        path : str
+            The path in the store.
+        mode : AccessModeLiteral or None
+            The access mode: ``"r"``, ``"r+"``, ``"a"``, ``"w"`` or ``"w-"``.
 
         Raises
         ------
         ValueError
-            If the mode is none, or writes while the store is read-only.
+            If the mode is unknown, or writes while the store is read-only.
+        ReadOnlyError
+            If the mode writes, and the store can only be read.
         """
         if mode is None:
             return cls(store, path)
@@ -81,20 +93,20 @@ class StorePath:
 
     @classmethod
     async def open(cls, store: Store, path: str, mode: AccessModeLiteral | None = None) -> Self:
-        """Make a StorePath for an access mode.
+        """Return a place for an access mode.
 
         Parameters
         ----------
         store : Store
         path : str
         mode : {"r", "r+", "a", "w", "w-"}, optional
-            ``"r"``: over a read-only view of the store. ``"w-"``: only where there is nothing yet. The others need a
-            store that may be written to. None: the store as it is.
+            ``"r"``: use a read-only view of the store. ``"w-"``: raise an error if there is something. The others need
+            a writable store. None, the default: use the store as it is.
 
         Raises
         ------
         ValueError
-            If the mode is none, or writes while the store is read-only.
+            If the mode is unknown, or writes while the store is read-only.
         FileExistsError
             If the mode is ``"w-"`` and there is something at the path.
         """
@@ -109,12 +121,23 @@ class StorePath:
     async def get(
         self, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Read the value at this path, or a range of it; None where there is none."""
+        """Read the value at this path, or a range of it; None if there is none."""
         wanted = default_buffer_prototype() if prototype is None else prototype
         return await self.store.get(self.path, prototype=wanted, byte_range=byte_range)
 
     async def get_json(self, *, byte_range: ByteRequest | None = None) -> JSON | None:
-        """Read the value at this path as JSON; None where there is none."""
+        """Read the value at this path as JSON; None if there is none.
+
+        Parameters
+        ----------
+        byte_range : ByteRequest or None
+            The range of the value to read. Default: all.
+
+        Returns
+        -------
+        JSON value, or None
+            None if the key has no value.
+        """
         value = await self.get(byte_range=byte_range)
         if value is None:
             return None
@@ -126,7 +149,7 @@ class StorePath:
         await self.store.set(self.path, value)
 
     async def set_if_not_exists(self, default: Buffer) -> None:
-        """Write the value at this path where there is none."""
+        """Write the value at this path if there is none."""
         await self.store.set_if_not_exists(self.path, default)
 
     async def delete(self) -> None:
@@ -138,11 +161,11 @@ class StorePath:
         await self.store.delete_dir(self.path)
 
     async def exists(self) -> bool:
-        """Return whether there is a value at this path."""
+        """Return True if there is a value at this path."""
         return await self.store.exists(self.path)
 
     async def is_empty(self) -> bool:
-        """Return whether there is nothing under this path."""
+        """Return True if there is nothing under this path."""
         return await self.store.is_empty(self.path)
 
     # Synchronous access
@@ -150,7 +173,7 @@ class StorePath:
     def get_sync(
         self, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Read the value at this path, or a range of it; None where there is none."""
+        """Read the value at this path, or a range of it; None if there is none."""
         get = plain_method(self.store, "get_sync")
         return get(self.path, prototype=prototype, byte_range=byte_range)  # type: ignore[no-any-return]
 
@@ -165,7 +188,17 @@ class StorePath:
     # Paths
 
     def child(self, name: str) -> StorePath:
-        """Return the place of a name directly below this one, as a listing gives it."""
+        """Return the place of a name directly below this one, as a listing returns it.
+
+        Parameters
+        ----------
+        name : str
+            The name of the key or node below.
+
+        Returns
+        -------
+        StorePath
+        """
         below = object.__new__(type(self))
         below.store = self.store
         below.path = f"{self.path}/{name}" if self.path else name
@@ -178,6 +211,22 @@ class StorePath:
         below.store = self.store
         below.path = f"{self.path}/{path}" if self.path and path else path or self.path
         return below
+
+    def at_root(self, path: str) -> StorePath:
+        """Return a place of the same store, by its path from the root.
+
+        Parameters
+        ----------
+        path : str
+            The path in the store.
+
+        Returns
+        -------
+        StorePath
+        """
+        found = object.__new__(type(self))
+        found.store, found.path = self.store, normalize_path(path)
+        return found
 
     @property
     def label(self) -> str:

@@ -1,15 +1,17 @@
-"""The base of stores that hold bytes: all methods follow from how many values are read, written and listed at once."""
+"""The base of stores that hold bytes: three methods for many values at once define all others."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, MutableMapping
+from contextlib import suppress
 from typing import Any
 
 from zarr.abc.store import BulkAccess, ByteRequest
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.base import BlockingStore
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
+from zarr.storage.mapping import MappingProtocol
 from zarr.storage.ranges import slice_of
 
 
@@ -18,15 +20,15 @@ class PayloadStore(BlockingStore):
 
     @abstractmethod
     def _read_many(self, keys: list[str]) -> list[Any]:
-        """Return the payloads of keys, None where there is none; all of one moment."""
+        """Return the payloads of keys, None for a key without a value; all at one moment."""
 
     @abstractmethod
     def _write_many(self, items: list[tuple[str, Any]]) -> None:
-        """Store payloads, in one step where the store can; None deletes a key."""
+        """Store payloads, in one step if the store can do that; None deletes a key."""
 
     @abstractmethod
     def _names(self, start: str) -> list[str]:
-        """Return all names that begin with a string; those among them that are no keys are never listed."""
+        """Return all names that begin with a string; names that are no keys are never listed."""
 
     def _get_payloads(self, keys: list[str]) -> list[Any]:
         for key in keys:
@@ -40,7 +42,7 @@ class PayloadStore(BlockingStore):
         self._write_many(items)
 
     def _payload(self, key: str, byte_range: ByteRequest | None = None) -> Any:
-        """Return the bytes of a key, or a range of them; None where there is no such key."""
+        """Return the bytes of a key, or a range of them; None if there is no such key."""
         data = self._get_payloads([key])[0]
         return data if data is None or byte_range is None else data[slice_of(byte_range, len(data))]
 
@@ -53,23 +55,23 @@ class PayloadStore(BlockingStore):
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
+        """Return the value of a key, or a range of it; None if there is no such key."""
         data = self._payload(key, byte_range)
         if data is None:
             return None
         return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)
 
     def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Buffer | None]:
-        """Return the values of many keys, all of one moment."""
+        """Return the values of many keys, all at one moment."""
         make = (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes
         return [None if data is None else make(data) for data in self._get_payloads(list(keys))]
 
     def exists_sync(self, key: str) -> bool:
-        """Return whether the key has a value."""
+        """Return True if the key has a value."""
         return self._size(key) is not None
 
     def getsize_sync(self, key: str) -> int:
-        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return the number of bytes of the value; raise FileNotFoundError if there is no such key."""
         size = self._size(key)
         if size is None:
             raise FileNotFoundError(key)
@@ -94,7 +96,7 @@ class PayloadStore(BlockingStore):
         self._set_payloads([(key, self._data(value))])
 
     def set_many_sync(self, items: Iterable[tuple[str, Buffer | None]]) -> None:
-        """Store many values, in one step where the store can; None deletes a key."""
+        """Store many values, in one step if the store can do that; None deletes a key."""
         self._set_payloads([(key, None if value is None else self._data(value)) for key, value in items])
 
     def delete_sync(self, key: str) -> None:
@@ -107,18 +109,19 @@ class PayloadStore(BlockingStore):
         self._write_many([(name, None) for name in self._names(dir_prefix(check_prefix(prefix)))])
 
     def bulk_access(self) -> BulkAccess | None:
-        """Return how many values are moved in one step."""
+        """Return that many values are moved in one step."""
         return BulkAccess(kind="buffers", get_many=self._get_payloads, set_many=self._set_payloads)
 
 
-class MappingStore(PayloadStore):
-    """A store over a mutable mapping whose values are ``bytes`` or anything alike.
+class MappingStore(MappingProtocol, PayloadStore):
+    """A store over a mutable mapping whose values are ``bytes`` or similar.
 
     Parameters
     ----------
     mapping : MutableMapping of str to bytes
-        Database handles such as ``shelve``, ``zict``, or fsspec's and zarr 2's mappings are such mappings.
+        For example ``shelve``, ``zict``, or the mappings of fsspec and zarr 2.
     read_only : bool
+        If True, the store refuses every change. Default: False.
 
     Examples
     --------
@@ -147,6 +150,8 @@ class MappingStore(PayloadStore):
         return f"mapping:{id(self.mapping)}"
 
     def _value(self, key: str) -> bytes | None:
+        if key.endswith("zarr.json") and key not in self.mapping:  # those of zarr-python 2 may take it for a chunk
+            return None
         try:
             value = self.mapping[key]
         except KeyError:
@@ -159,7 +164,8 @@ class MappingStore(PayloadStore):
     def _write_many(self, items: list[tuple[str, Any]]) -> None:
         for key, payload in items:
             if payload is None:
-                self.mapping.pop(key, None)
+                with suppress(KeyError):
+                    del self.mapping[key]
             else:
                 self.mapping[key] = bytes(payload)
 
@@ -167,12 +173,15 @@ class MappingStore(PayloadStore):
         return [name for name in list(self.mapping) if isinstance(name, str) and name.startswith(start)]
 
     def exists_sync(self, key: str) -> bool:
-        """Return whether the key has a value."""
+        """Return True if the key has a value."""
         check_key(key)
         return key in self.mapping
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` where the key has none."""
+        """Store ``value`` if the key has none."""
         self._check_writable()
         check_key(key)
-        self.mapping.setdefault(key, value.to_bytes())
+        if hasattr(self.mapping, "setdefault"):
+            self.mapping.setdefault(key, value.to_bytes())
+        elif key not in self.mapping:  # of a class that has but the methods that stores of zarr-python 2 needed
+            self.mapping[key] = value.to_bytes()

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+from zarr.errors import WrongTypeError
 from zarr.storage.keys import dir_prefix, is_key
 
 
 def bounds_of(byte_range: ByteRequest, size: int) -> tuple[int, int]:
-    """Return where a byte request begins and ends in a value of ``size`` bytes.
+    """Return the begin and the end of a byte request in a value of ``size`` bytes.
 
     Parameters
     ----------
@@ -45,11 +46,11 @@ def bounds_of(byte_range: ByteRequest, size: int) -> tuple[int, int]:
 
 
 def check_byte_range(byte_range: ByteRequest) -> None:
-    """Refuse a byte request that names no part of any value; services understand negative numbers in other ways.
+    """Refuse a byte request that is valid for no value; services interpret negative numbers in different ways.
 
     Raises
     ------
-    TypeError
+    WrongTypeError
         If ``byte_range`` is no byte request.
     ValueError
         If it has a negative number, or ends before it begins.
@@ -65,7 +66,7 @@ def check_byte_range(byte_range: ByteRequest) -> None:
     elif isinstance(byte_range, SuffixByteRequest):
         good = byte_range.suffix >= 0
     else:
-        raise TypeError(f"Unexpected byte_range, got {byte_range!r}.")
+        raise WrongTypeError(f"Unexpected byte_range, got {byte_range!r}.")
     if not good:
         raise ValueError(f"byte range {byte_range!r} is negative or ends before it begins")
 
@@ -86,7 +87,7 @@ _LAST: Final = chr(0x10FFFF)
 
 
 def key_after(prefix: str) -> str | None:
-    """Return the first string behind all that begin with a prefix, in the order of code points; None where none is.
+    """Return the first string after all strings with a prefix, in the order of code points; None if there is none.
 
     Parameters
     ----------
@@ -111,13 +112,14 @@ def key_after(prefix: str) -> str | None:
 
 
 def child_names_in_order(prefix: str, keys_from: Callable[[str, str | None], Iterator[str]]) -> list[str]:
-    """Return the names directly under a prefix, found by jumping over what lies below each folder.
+    """Return the names directly under a prefix; the keys below each folder are skipped.
 
     Parameters
     ----------
     prefix : str
     keys_from : callable
-        Takes a first key and a key to stop before, and yields the stored keys between them in order.
+        Takes a first key and a last key, and yields the stored keys from the first up to, not including, the last,
+        in order.
 
     Returns
     -------

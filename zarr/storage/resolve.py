@@ -1,4 +1,4 @@
-"""Make a store, and a place in it, of what a user gives: a path, a URL, a mapping."""
+"""Make a store, and a place in it, from what a user gives: a path, a URL, a mapping."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from zarr._lazy import LazyModule, instance_of, load
 from zarr.abc.store import Store
 from zarr.defaults import STORES
-from zarr.errors import PlaceNotFoundError, StoreUrlError
+from zarr.errors import PlaceNotFoundError, StoreUrlError, like_names
 from zarr.registry import get_store_factory, store_class
+from zarr.storage.checks import name_foreign_file
 from zarr.storage.keys import check_local_path, is_fsmap, is_upath, join, normalize_path
 from zarr.storage.local.store import LocalStore
 from zarr.storage.path import StorePath, check_mode
@@ -22,25 +23,15 @@ from zarr.types import AccessModeLiteral
 
 if TYPE_CHECKING:
     from zarr.storage import url as _url
-    from zarr.storage.local import foreign as _foreign
-    from zarr.storage.zip.store import ZipStore
-    StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
-    """The values that can be given for a store: a store or a place in one, a path, a URL, a mapping or an FSMap."""
 else:
-    def __getattr__(name: str) -> Any:
-        """Return ``StoreLike``, made when it is asked for: ``pathlib`` is not loaded for it before."""
-        if name != "StoreLike":
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from pathlib import Path
+    _url = LazyModule("zarr.storage.url")
 
-        globals()[name] = Store | StorePath | Path | str | MutableMapping[str, Any]
-        return globals()[name]
-    _url, _foreign = LazyModule("zarr.storage.url"), LazyModule("zarr.storage.local.foreign")
-
+StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
+"""The values that can be given for a store: a store or a place in one, a path, a URL, a mapping or an FSMap."""
 
 _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x", None: "a"}
 _SUFFIXES: Final = {suffix: name for name, (_, _, suffixes, _) in STORES.items() for suffix in suffixes.split()}
-"""The stores of files by the ends of their names."""
+"""The stores of files, by the suffixes of file names."""
 _ENDS: Final = tuple(_SUFFIXES)
 
 
@@ -53,7 +44,7 @@ def _refuse_options(storage_options: dict[str, Any] | None) -> None:
 
 
 def _is_zip(path: str) -> bool:
-    """Return True if a path means a zip file; most mean a folder, and need no look into a file to tell."""
+    """Return True if a path means a zip file; most paths mean a folder, and no file is read for them."""
     try:
         if stat.S_ISDIR(os.stat(path).st_mode):
             return False
@@ -64,21 +55,21 @@ def _is_zip(path: str) -> bool:
 
 
 def _of_suffix(place: str, path: str) -> Any:
-    """Return the class of a file that is only read, by the end of its path or URL; None for all other places."""
+    """Return the class of a read-only file store, by the suffix of a path or URL; None for all other places."""
     named = path.rstrip("/").lower()
     name = next((name for suffix, name in _SUFFIXES.items() if named.endswith(suffix)), "ZipStore")
-    cls = store_class(name) if name != "ZipStore" else None  # which is known by its first bytes, too
+    cls = store_class(name) if name != "ZipStore" else None  # which is recognised by its first bytes, too
     return cls if cls is not None and cls.is_at(place) else None
 
 
 def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
-    """Return the store of a folder; or of a zip file, by its suffix, or by its first bytes where there is one."""
+    """Return the store of a folder; or of a zip file, by its suffix, or by the first bytes of an existing file."""
     check_local_path(path)
     if not _is_zip(path):
         return LocalStore(path, read_only=mode == "r")
     zip_mode = _ZIP_MODES[mode]
     if zip_mode == "x" and os.path.exists(path):
-        zip_mode = "a"  # whoever opens the node looks whether there is something in it
+        zip_mode = "a"  # the step that opens the node checks if the file has contents
     if zip_mode == "a" and not os.access(path if os.path.exists(path) else os.path.dirname(path) or ".", os.W_OK):
         zip_mode = "r"
     archive: Store = store_class("ZipStore")(path, mode=zip_mode)
@@ -86,7 +77,7 @@ def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
 
 
 def _is_plain_folder(path: str, mode: AccessModeLiteral | None) -> bool:
-    """Return True if a string names a folder that is there, or may be made, and cannot mean anything else."""
+    """Return True if a string is the path of a folder, existing or new, and cannot have another meaning."""
     if "|" in path or ":" in path or path.rstrip("/").lower().endswith(_ENDS):
         return False
     try:
@@ -98,33 +89,46 @@ def _is_plain_folder(path: str, mode: AccessModeLiteral | None) -> bool:
 
 
 def _refuse_file(path: str, mode: AccessModeLiteral | None) -> None:
-    """Refuse a file where a folder should be; whoever only reads and finds an unknown file hears it from the steps."""
-    foreign = _foreign.name_foreign_file(path)
+    """Refuse a file where a folder should be."""
+    foreign = name_foreign_file(path)
     if mode != "r":
-        told = foreign or "a file that is no zip file stands where a folder should be"
-        raise FileExistsError(errno.EEXIST, told, path)
-    if foreign:
-        raise PlaceNotFoundError(f"{path!r}: {foreign}")
+        message = foreign or "a file that is no zip file stands where a folder should be"
+        raise FileExistsError(errno.EEXIST, message, path)
+    message = foreign or "this is a file of an unknown format; a store is a folder, a zip file or a database"
+    raise PlaceNotFoundError(f"{path!r}: {message}")
+
+
+def _missing(path: str) -> PlaceNotFoundError:
+    """Return the error for a missing path; it names similar ones beside it."""
+    above, name = os.path.split(path.rstrip("/"))
+    try:
+        found = {os.path.splitext(each)[0]: each for each in sorted(os.listdir(above or "."))}
+    except OSError:
+        found = {}
+    like = like_names(os.path.splitext(name)[0], found, lambda stem: os.path.join(above, found[stem]))
+    return PlaceNotFoundError(f"{path} does not exist{like}")
 
 
 def _check_place(store: Store, mode: AccessModeLiteral | None, *, opened: bool) -> None:
-    """Refuse to read from nothing, and to write below a file."""
+    """Refuse to read from a missing place, and to write below a file."""
     if isinstance(store, LocalStore):
         root = store._base[:-1] or "/"
         try:
             is_file = stat.S_ISREG(os.stat(root).st_mode)
         except (OSError, ValueError) as error:
             if mode == "r":
-                raise PlaceNotFoundError(f"{store.root} does not exist") from error
+                raise _missing(str(store.root)) from error
             return
         if is_file:
             _refuse_file(root, mode)
     elif mode == "r" and not opened and instance_of(store, "zarr.storage.zip.store", "ZipStore"):
-        archive = cast("ZipStore", store)
+        archive: Any = store
         try:
             archive._sync_open()
         except FileNotFoundError as error:
-            raise PlaceNotFoundError(f"{archive.path} does not exist") from error
+            raise _missing(str(archive.path)) from error
+        if str(archive.path).endswith(".npz") and name_foreign_file(str(archive.path)):
+            _refuse_file(str(archive.path), mode)
 
 
 def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[str, Any] | None) -> Store:
@@ -139,8 +143,8 @@ def _from_url(url: str, mode: AccessModeLiteral | None, storage_options: dict[st
     if scheme in {"memory", "file"}:
         _refuse_options(storage_options)
     if scheme == "memory":
-        # A store of that name, if one is in use; else fsspec's memory, which keeps what is in it as long as the process
-        # lives; a store of that name where fsspec is not installed.
+        # A store of that name, if one is in use; else fsspec's memory, which keeps its contents as long as the process
+        # lives; a store of that name if fsspec is not installed.
         if load(STORES["ManagedMemoryStore"][0]).is_managed(parsed.name) or find_spec("fsspec") is None:
             named: Store = store_class("ManagedMemoryStore")(parsed.name, path=parsed.path, read_only=read_only)
             return named
@@ -161,18 +165,18 @@ def resolve_store(
     mode: AccessModeLiteral | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Store:
-    """Make a store of whatever names one, without touching what it stores.
+    """Make a store from what a user gives, without changing its contents.
 
     Parameters
     ----------
     store_like : StoreLike or None
-        None is a new store in memory. A path, as a string or as a ``Path``, is looked at: what is there is a folder,
-        a zip file, or a table of references (``.json``, or a folder ``.parq``). What is not there yet will be a zip
-        file if its name ends in ``.zip``, else a folder. A string may also be a URL (``file://``, ``memory://``, else
-        one for fsspec), or a pipeline of such and adapters (``file:///x.zip|zip:inner|zarr3:array``).
+        None is a new store in memory. For a path, as a string or as a ``Path``, an existing folder, zip file, or table
+        of references (``.json``, or a folder ``.parq``) is opened. A new path becomes a zip file if its name ends in
+        ``.zip``, else a folder. A string may also be a URL (``file://``, ``memory://``, else one of fsspec), or a URL
+        pipeline (``file:///x.zip|zip:inner|zarr3:array``).
     mode : {"r", "r+", "a", "w", "w-"}, optional
     storage_options : dict, optional
-        For fsspec URLs only.
+        Options for URLs of fsspec only.
 
     Returns
     -------
@@ -181,11 +185,11 @@ def resolve_store(
     Raises
     ------
     TypeError
-        If ``store_like`` is of another type, or ``storage_options`` are given where they have no use.
+        If ``store_like`` has another type, or ``storage_options`` are given without a use.
     ValueError
-        If the mode is none.
+        If the mode is unknown.
     StoreUrlError
-        If a URL or a path is malformed, or names what cannot be opened so.
+        If a URL or a path is malformed, or cannot be opened as a store.
 
     Examples
     --------
@@ -201,8 +205,8 @@ def resolve_store(
     if isinstance(store_like, str) and (_url.is_uri(store_like) or store_like.startswith("file:")):
         return _from_url(store_like, mode, storage_options)
     location: object = store_like
-    if hasattr(store_like, "__fspath__") and instance_of(store_like, "pathlib", "Path") and not is_upath(store_like):
-        location = os.fspath(cast("Path", store_like))
+    if isinstance(store_like, Path) and not is_upath(store_like):
+        location = os.fspath(store_like)
     if isinstance(location, str) and (table := _of_suffix(location, location)) is not None:
         return table.from_path(location, storage_options=storage_options)  # type: ignore[no-any-return]
     _refuse_options(storage_options)
@@ -221,9 +225,17 @@ def resolve_store(
         location = upath.path
     if isinstance(location, str):
         return _from_local_path(location, mode)
-    if isinstance(store_like, MutableMapping):
+    if hasattr(store_like, "__fspath__"):
+        return _from_local_path(os.fspath(cast("Path", store_like)), mode)
+    if isinstance(store_like, MutableMapping) or _is_like_mapping(store_like):
         return store_class("MappingStore")(store_like)  # type: ignore[no-any-return]
     raise TypeError(f"Unsupported type for store_like: {type(store_like).__name__!r}")
+
+
+def _is_like_mapping(value: object) -> bool:
+    """Return whether a value has the methods that zarr-python 2 needed, of whatever class it is; tables have, too."""
+    needed = ("keys", "__getitem__", "__setitem__", "__delitem__")
+    return all(hasattr(value, name) for name in needed) and not hasattr(value, "shape")
 
 
 def resolve_store_path(
@@ -233,15 +245,15 @@ def resolve_store_path(
     mode: AccessModeLiteral | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> StorePath:
-    """Make a place in a store of whatever names one, without touching what is stored.
+    """Return a place in a store from what a user gives, without changing its contents.
 
-    The steps that open or create a node look for what is there; see ``zarr.steps.nodes.check_mode_steps``.
+    The steps that open or create a node check the contents; see ``zarr.steps.nodes.check_mode_steps``.
 
     Parameters
     ----------
     store_like : StoreLike or None
     path : str, optional
-        Below the place that ``store_like`` names.
+        Path below the place that ``store_like`` names.
     mode : {"r", "r+", "a", "w", "w-"}, optional
     storage_options : dict, optional
 
@@ -254,7 +266,7 @@ def resolve_store_path(
     FileNotFoundError
         If the mode is ``"r"`` and there is no such folder or file.
     FileExistsError
-        If the mode writes and there is a file where the folder would be.
+        If the mode writes and there is a file in place of the folder.
 
     Examples
     --------
@@ -270,7 +282,7 @@ def resolve_store_path(
         if not below and mode is None:
             return store_like
         if mode not in (None, "r"):
-            # Whose store may not be written to hears of it from the store, when something is written.
+            # A read-only store of the user raises its own error when something is written.
             check_mode(mode)
             return StorePath(store_like.store, join(store_like.path, below))
         return StorePath.with_mode(store_like.store, join(store_like.path, below), mode)
@@ -297,7 +309,7 @@ async def make_store(
     mode: AccessModeLiteral | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> Store:
-    """Make a store of whatever names one, and open it.
+    """Make a store from what a user gives, and open it.
 
     Parameters, exceptions: see :func:`resolve_store`.
 
@@ -320,16 +332,16 @@ async def make_store_path(
     mode: AccessModeLiteral | None = None,
     storage_options: dict[str, Any] | None = None,
 ) -> StorePath:
-    """Make a place in a store of whatever names one, open the store, and hold the mode against what is there.
+    """Return a place in a store from what a user gives, open the store, and check the mode against its contents.
 
     Parameters
     ----------
     store_like : StoreLike or None
     path : str, optional
-        Below the place that ``store_like`` names.
+        Path below the place that ``store_like`` names.
     mode : {"r", "r+", "a", "w", "w-"}, optional
     storage_options : dict, optional
-        For fsspec URLs only.
+        Options for URLs of fsspec only.
 
     Returns
     -------
@@ -338,9 +350,9 @@ async def make_store_path(
     Raises
     ------
     TypeError
-        If ``store_like`` is of another type, or ``storage_options`` are given where they have no use.
+        If ``store_like`` has another type, or ``storage_options`` are given without a use.
     ValueError
-        If the mode is none, or writes while the store is read-only.
+        If the mode is unknown, or writes while the store is read-only.
     FileExistsError
         If the mode is ``"w-"`` and there is something at the place.
     FileNotFoundError

@@ -1,4 +1,4 @@
-"""Take store URLs apart, and open URL pipelines (ZEP 8): ``file:///x.zip|zip:inner|zarr3:array``."""
+"""Parse store URLs, and open URL pipelines (ZEP 8): ``file:///x.zip|zip:inner|zarr3:array``."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from zarr._lazy import instance_of, loaded_class
+from zarr._lazy import instance_of, load_extra, loaded_class
+from zarr.abc.store import Store
 from zarr.defaults import STORES
 from zarr.errors import BaseZarrError, StoreUrlError
 from zarr.registry import store_class
 from zarr.storage.keys import check_local_path, join, normalize_path
 from zarr.types import AccessModeLiteral
-
-if TYPE_CHECKING:
-    from zarr.abc.store import Store
 
 ADAPTERS: Final = ("zip", "zarr", "zarr2", "zarr3", "n5", "icechunk")
 FORMATS: Final[dict[str, Literal[2, 3] | None]] = {"zarr": None, "zarr2": 2, "zarr3": 3}
@@ -31,7 +29,7 @@ _PART = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 class ParsedStoreUrl:
     """A store URL in its parts.
 
-    ``scheme`` is empty for a plain path; ``name`` is what follows ``//`` (a host, a bucket, a store's name), or None.
+    ``scheme`` is empty for a plain path; ``name`` is the part after ``//`` (a host, a bucket, a store's name), or None.
     """
 
     scheme: str
@@ -41,7 +39,7 @@ class ParsedStoreUrl:
 
 
 def parse_store_url(url: str) -> ParsedStoreUrl:
-    """Take a store URL apart.
+    """Split a store URL into its parts.
 
     Parameters
     ----------
@@ -75,14 +73,14 @@ def parse_store_url(url: str) -> ParsedStoreUrl:
 
 
 MISTAKES: Final = (ValueError, TypeError, LookupError, AttributeError, AssertionError, NotImplementedError)
-"""The errors of others' file systems about URLs, and paths in them, that make no sense to them."""
+"""The errors of foreign file systems about URLs and paths that they cannot interpret."""
 
 
 @contextlib.contextmanager
 def naming_url(url: str) -> Iterator[None]:
-    """Turn what somebody else's code raises of a URL that it cannot open into an error that names the URL.
+    """Turn the errors of foreign code about a URL that it cannot open into an error that names the URL.
 
-    Errors of the system, of missing packages and of this library stay what they are.
+    Errors of the system, of missing packages and of this library stay the same.
 
     Raises
     ------
@@ -114,7 +112,7 @@ def is_uri(text: str) -> bool:
 
 
 class Part(NamedTuple):
-    """One adapter of a pipeline, its path (percent-encoding undone), and where in the URL it begins."""
+    """One adapter of a pipeline, its path (percent-decoded), and its place in the URL."""
 
     adapter: str
     path: str
@@ -122,7 +120,7 @@ class Part(NamedTuple):
 
 
 def is_pipeline(url: object) -> bool:
-    """Return True if a string is a pipeline: an adapter and a colon follow a bar. Names of files hardly ever look so.
+    """Return True if a string is a pipeline: an adapter and a colon follow a bar. File names hardly ever look so.
 
     Examples
     --------
@@ -137,12 +135,12 @@ def _is_file(url: str) -> bool:
 
 
 def parse_pipeline(url: str) -> tuple[str, list[Part]]:
-    """Take a pipeline apart: the URL at its beginning, and its adapters.
+    """Split a pipeline into the URL at its beginning, and its adapters.
 
     Raises
     ------
     StoreUrlError
-        If there is an adapter that is not known, or one after that of an array; the message says where in the URL.
+        If an adapter is unknown, or follows that of an array; the message has its place in the URL.
 
     Examples
     --------
@@ -170,7 +168,7 @@ def parse_pipeline(url: str) -> tuple[str, list[Part]]:
 
 
 def format_of_url(url: object, given: Any) -> Any:
-    """Return the format that a pipeline names with ``zarr2:`` or ``zarr3:``, or the one that was given.
+    """Return the format that a pipeline names by ``zarr2:`` or ``zarr3:``, or the given format.
 
     Raises
     ------
@@ -186,30 +184,24 @@ def format_of_url(url: object, given: Any) -> Any:
 
 
 def filesystem_of(url: str, options: dict[str, Any] | None) -> tuple[Any, str]:
-    """Return the file system of fsspec that serves a URL, and the path in it.
+    """Return the file system of fsspec for a URL, and the path in it.
 
     Raises
     ------
     ModuleNotFoundError
-        If fsspec, or what the file system needs, is not installed.
+        If fsspec, or a package that the file system needs, is not installed.
     """
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError as error:
-        raise ModuleNotFoundError(
-            f"fsspec is needed to open {url!r}, and is not installed: pip install 'zarr[remote]'", name="fsspec"
-        ) from error
-    found: tuple[Any, str] = url_to_fs(url, **(options or {}))
+    found: tuple[Any, str] = load_extra("fsspec", "remote", f"the URL {url!r}").core.url_to_fs(url, **(options or {}))
     return found
 
 
 def is_managed_store(store: object) -> bool:
-    """Return True if a store is one of those in memory that have names."""
+    """Return True if a store is a named store in memory."""
     return instance_of(store, STORES["ManagedMemoryStore"][0], "ManagedMemoryStore")
 
 
 def from_root(store: Any) -> tuple[Store, str]:
-    """Return a named store in memory from its root, and the path that its URL named; any other store as it is."""
+    """Return a named store in memory from its root, and the path of its URL; any other store unchanged."""
     if not is_managed_store(store):
         return store, ""
     return type(store)(store.name, read_only=store.read_only), store.path
@@ -223,16 +215,16 @@ _ZIP_MODES: Final[dict[str | None, Any]] = {None: "r", "r": "r", "r+": "a", "a":
 def open_pipeline(
     url: str, mode: AccessModeLiteral | None, storage_options: dict[str, Any] | None, resolve: Callable[..., Store]
 ) -> tuple[Store, str]:
-    """Open what a pipeline names.
+    """Open the store of a pipeline.
 
     Parameters
     ----------
     url : str
     mode : {"r", "r+", "a", "w", "w-"}, optional
     storage_options : dict, optional
-        For the URL at the beginning.
+        Options for the URL at the beginning.
     resolve : callable
-        Makes a store of a URL.
+        Makes a store from a URL.
 
     Returns
     -------
@@ -244,7 +236,7 @@ def open_pipeline(
     StoreUrlError
         If the URL is malformed.
     FileNotFoundError
-        If an archive is not there.
+        If an archive does not exist.
     """
     base, parts = parse_pipeline(url)
     opened = Opened(base, mode, storage_options, resolve)
@@ -259,9 +251,9 @@ def open_pipeline(
 
 
 class Opened:
-    """The store, and the path in it, that the parts of a pipeline have opened; nothing yet at its beginning.
+    """The store, and the path in it, after some parts of a pipeline; empty at its beginning.
 
-    Each adapter is a method, which takes the path that follows the colon.
+    Each adapter is a method, which receives the path after the colon.
     """
 
     def __init__(
@@ -272,7 +264,7 @@ class Opened:
         self.path = ""
 
     def from_base(self) -> Store:
-        """Return the store that is open, or open the URL at the beginning."""
+        """Return the open store, or open the URL at the beginning."""
         if self.store is None:
             local = self.local_path()
             if local is not None:
@@ -283,7 +275,7 @@ class Opened:
         return self.store
 
     def local_path(self) -> str | None:
-        """Return the path of a file on this computer, percent-encoding undone in URLs; None for URLs of elsewhere."""
+        """Return the path of a file on this computer, percent-decoded for URLs; None for other URLs."""
         if self.store is None and self.url.startswith("file:"):
             return unquote(self.url.removeprefix("file:").removeprefix("//")) or "."
         return None if self.store is not None or "://" in self.url or "::" in self.url else self.url
@@ -294,11 +286,11 @@ class Opened:
         self.path = join(self.path, normalize_path(path))
 
     def n5(self, path: str) -> None:
-        """Show what is open as a hierarchy of N5."""
+        """Show the open place as a hierarchy of N5."""
         self.store, self.path = store_class("N5Store")(self.from_base(), self.path), normalize_path(path)
 
     def zip(self, path: str) -> None:
-        """Open a zip file: in a folder of this computer, at a URL, or in what is open."""
+        """Open a zip file: in a folder of this computer, at a URL, or in the open store."""
         local = self.local_path()
         if local is not None:
             check_local_path(local)
@@ -312,7 +304,7 @@ class Opened:
         self.path = normalize_path(path)
 
     def _archive(self) -> Any:
-        """Return a file to read an archive from, that lies in a store or at a URL."""
+        """Return a file object of an archive in a store or at a URL."""
         named = self.url.startswith("memory:") and is_managed_store(self.resolve(self.url))
         if self.store is None and not named:
             fs, path = filesystem_of(self.url, self.options)

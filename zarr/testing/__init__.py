@@ -23,7 +23,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    # The plugin is loaded in every run of pytest; the tests themselves only where they are asked for.
+    # Every run of pytest loads the plugin, but the tests themselves only on request.
     if name == "StoreTests":
         import importlib
 

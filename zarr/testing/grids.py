@@ -218,7 +218,7 @@ def orthogonal_indices(
     for length in shape:
         kind = draw(st.sampled_from(["integer", "slice", "array"])) if length else "slice"
         if not length:
-            item: Any = slice(None)  # nothing else is a selection of nothing for both
+            item: Any = slice(None)  # nothing else selects nothing in both forms
             points = np.arange(0)
         elif kind == "integer":
             item = draw(st.integers(min_value=-length, max_value=length - 1))
@@ -254,7 +254,7 @@ def _crossed(points: list[npt.NDArray[Any]], kept: list[bool]) -> tuple[npt.NDAr
 def block_indices(
     draw: st.DrawFn, *, chunk_sizes: tuple[tuple[int, ...], ...]
 ) -> tuple[tuple[int | slice, ...], tuple[slice, ...]]:
-    """Draw selections of whole chunks, and the slices of elements that they mean.
+    """Draw selections of whole chunks, and the equivalent slices of elements.
 
     Parameters
     ----------

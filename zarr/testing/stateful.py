@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 import hypothesis.extra.numpy as npst
@@ -76,7 +77,7 @@ def with_frequency(frequency: float) -> Callable[[F], F]:
             return function(self, *args, **kwargs)
 
         def is_due(self: Any) -> bool:
-            # Counted, not drawn: hypothesis must meet the same decisions when it replays a run.
+            # Counted, not drawn: hypothesis must get the same decisions when it replays a run.
             turns = getattr(self, counter, 0) + 1
             setattr(self, counter, turns)
             return int(turns * frequency) > int((turns - 1) * frequency)
@@ -99,7 +100,7 @@ def split_prefix_name(path: str) -> tuple[str, str]:
 
 
 MAX_BINARY_SIZE = 100
-"""The greatest number of bytes of a value of the store machine."""
+"""Maximum number of bytes of a value of the store machine."""
 
 
 class SyncStoreWrapper(SyncMixin):
@@ -113,25 +114,10 @@ class SyncStoreWrapper(SyncMixin):
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    @property
-    def read_only(self) -> bool:
-        """Return the store's property."""
-        return self.store.read_only
-
-    @property
-    def supports_deletes(self) -> bool:
-        """Return the store's property."""
-        return self.store.supports_deletes
-
-    @property
-    def supports_writes(self) -> bool:
-        """Return the store's property."""
-        return self.store.supports_writes
-
-    @property
-    def supports_listing(self) -> bool:
-        """Return the store's property."""
-        return self.store.supports_listing
+    read_only = property(attrgetter("store.read_only"))
+    supports_deletes = property(attrgetter("store.supports_deletes"))
+    supports_writes = property(attrgetter("store.supports_writes"))
+    supports_listing = property(attrgetter("store.supports_listing"))
 
     def set(self, key: str, data_buffer: Buffer) -> None:
         """Store a value."""
@@ -184,7 +170,7 @@ class ZarrStoreStateMachine(RuleBasedStateMachine):
     Parameters
     ----------
     store : Store
-        Empty it is at the beginning.
+        It is empty at the beginning.
     """
 
     def __init__(self, store: Store) -> None:
@@ -214,7 +200,7 @@ class ZarrStoreStateMachine(RuleBasedStateMachine):
     @precondition(lambda self: bool(self.model))
     @rule(key=zarr_keys(max_num_nodes=3), data=st.data())
     def get(self, key: str, data: DataObject) -> None:
-        """Read a value that is there."""
+        """Read an existing value."""
         key = data.draw(st.sampled_from(sorted(self.model)), label="key")
         found = self.store.get(key, self.prototype)
         assert found is not None
@@ -222,14 +208,14 @@ class ZarrStoreStateMachine(RuleBasedStateMachine):
 
     @rule(key=zarr_keys(max_num_nodes=3), data=st.data())
     def get_invalid_zarr_keys(self, key: str, data: DataObject) -> None:
-        """Read a value that is not there."""
+        """Read a missing value."""
         assume(key not in self.model)
         assert self.store.get(key, self.prototype) is None
 
     @precondition(lambda self: bool(self.model))
     @rule(data=st.data())
     def get_partial_values(self, data: DataObject) -> None:
-        """Read ranges of values that are there, each within its value."""
+        """Read ranges of existing values, each within its value."""
         known = st.sampled_from(sorted(self.model))
         asked = data.draw(key_ranges(keys=known, max_size=MAX_BINARY_SIZE), label="ranges")
         inside = [(key, part) for key, part in asked if _lies_within(part, len(self.model[key]))]
@@ -323,7 +309,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
     Parameters
     ----------
     store : Store
-        Empty it is at the beginning.
+        It is empty at the beginning.
     """
 
     def __init__(self, store: Store) -> None:
@@ -467,7 +453,7 @@ class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):
     @precondition(lambda self: bool(self.all_arrays) and self.store.supports_deletes)
     @rule(data=st.data())
     def delete_chunk(self, data: DataObject) -> None:
-        """Delete a chunk without the array; it reads as the fill value afterwards."""
+        """Delete a chunk of an array; it reads as the fill value afterwards."""
         path = data.draw(st.sampled_from(sorted(self.all_arrays)), label="array")
         array = open_array(self.model, path=path)
         coords = data.draw(chunk_paths(ndim=array.ndim, numblocks=array.cdata_shape, subset=False), label="chunk")

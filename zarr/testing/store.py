@@ -1,7 +1,7 @@
 """The contract of stores, as tests that the author of a store inherits.
 
-Derive from :class:`StoreTests`, name the classes of the store and of its buffers, say how a store is made and how its
-values are reached behind its back, and every rule of the contract is tested::
+Derive from :class:`StoreTests`, name the classes of the store and of its buffers, define how a store is made and how
+its values are read and written directly, and every rule of the contract is tested::
 
     class TestMyStore(StoreTests[MyStore, cpu.Buffer]):
         store_cls = MyStore
@@ -12,6 +12,7 @@ values are reached behind its back, and every rule of the contract is tested::
 from __future__ import annotations
 
 import asyncio
+import inspect
 import pickle
 import random
 import time
@@ -39,8 +40,16 @@ from zarr.testing.utils import assert_bytes_equal
 
 S = TypeVar("S", bound=Store)
 B = TypeVar("B", bound=Buffer)
+T = TypeVar("T")
 
-asynchronous = pytest.mark.asyncio
+
+def with_coroutines(cls: type[T]) -> type[T]:
+    """Mark the coroutines among the tests of a class for the plugin that runs them."""
+    for name, test in vars(cls).items():
+        if name.startswith("test_") and inspect.iscoroutinefunction(test):
+            pytest.mark.asyncio(test)
+    return cls
+
 
 FOUR = b"\x01\x02\x03\x04"
 KEYS = ["c/0", "foo/c/0.0", "foo/0/0"]
@@ -127,6 +136,7 @@ def _drawn(latency: float | tuple[float, float]) -> float:
     return latency
 
 
+@with_coroutines
 class SynchronousStoreTests(Generic[S, B]):
     """The contract of ``get_sync``, ``set_sync`` and ``delete_sync``; a store that lacks them skips it."""
 
@@ -159,13 +169,13 @@ class SynchronousStoreTests(Generic[S, B]):
         return store
 
     def test_get_sync(self, store: S) -> None:
-        """Check that the synchronous read gives the same."""
+        """Check that the synchronous read returns the same value."""
         reader, writer = self._require_get_sync(store), self._require_set_sync(store)
         writer.set_sync("sync_get", self._buffer(FOUR))
         assert_bytes_equal(reader.get_sync("sync_get"), FOUR)
 
     def test_get_sync_missing(self, store: S) -> None:
-        """Check that the synchronous read gives None for a key that is not there."""
+        """Check that the synchronous read returns None for a missing key."""
         assert self._require_get_sync(store).get_sync("nonexistent") is None
 
     def test_set_sync(self, store: S) -> None:
@@ -186,10 +196,9 @@ class SynchronousStoreTests(Generic[S, B]):
         """Check that a missing key can be deleted."""
         self._require_delete_sync(store).delete_sync("nonexistent_sync")
 
-    @asynchronous
     @pytest.mark.parametrize("direction", ["set_async_get_sync", "set_sync_get_async"])
     async def test_sync_async_set_get_parity(self, store: S, direction: str) -> None:
-        """Check that each way reads what the other wrote."""
+        """Check that each way reads the values that the other wrote."""
         reader, writer = self._require_get_sync(store), self._require_set_sync(store)
         if direction == "set_async_get_sync":
             await store.set("parity", self._buffer(FOUR))
@@ -198,7 +207,6 @@ class SynchronousStoreTests(Generic[S, B]):
             writer.set_sync("parity", self._buffer(FOUR))
             assert_bytes_equal(await store.get("parity", default_buffer_prototype()), FOUR)
 
-    @asynchronous
     async def test_delete_sync_visible_to_async_get(self, store: S) -> None:
         """Check that a key deleted in one way is gone in the other."""
         deleter = self._require_delete_sync(store)
@@ -206,7 +214,6 @@ class SynchronousStoreTests(Generic[S, B]):
         deleter.delete_sync("parity_del")
         assert await store.get("parity_del", default_buffer_prototype()) is None
 
-    @asynchronous
     @pytest.mark.parametrize("byte_range", RANGES)
     async def test_get_sync_byte_range_parity(self, store: S, byte_range: ByteRequest | None) -> None:
         """Check that both ways give the same range, or fail alike."""
@@ -233,6 +240,11 @@ except ImportError:  # pragma: no cover - another plugin runs the coroutines
     async_fixture = pytest.fixture
 
 
+def _require_deletes(store: Store) -> None:
+    if not store.supports_deletes:
+        pytest.skip("the store does not delete")
+
+
 async def collected(names: AsyncIterator[str]) -> list[str]:
     """Return all items of an asynchronous iterator, sorted."""
     return sorted([name async for name in names])
@@ -249,10 +261,11 @@ def part_of(data: bytes, byte_range: ByteRequest | None) -> bytes:
     return data[max(0, len(data) - byte_range.suffix) :]
 
 
+@with_coroutines
 class StoreTests(SynchronousStoreTests[S, B]):
     """The contract of stores."""
 
-    # ---------------------------------------------------------------------- what the author must say
+    # ---------------------------------------------------------------------- definitions of a subclass
 
     @abstractmethod
     async def set(self, store: S, key: str, value: Buffer) -> None:
@@ -274,11 +287,11 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     @abstractmethod
     def test_store_supports_writes(self, store: S) -> None:
-        """Test whether the store can be written to."""
+        """Test that ``supports_writes`` is True."""
 
     @abstractmethod
     def test_store_supports_listing(self, store: S) -> None:
-        """Test whether the store can be listed."""
+        """Test that ``supports_listing`` is True."""
 
     def test_store_supports_partial_writes(self, store: S) -> None:
         """Check that no store writes part of a value."""
@@ -313,7 +326,6 @@ class StoreTests(SynchronousStoreTests[S, B]):
         assert store == store
         assert store == self.store_cls(**store_kwargs)
 
-    @asynchronous
     async def test_serializable_store(self, store: S) -> None:
         """Check that a pickled store comes back as an equal one, with the same values."""
         again = pickle.loads(pickle.dumps(store))
@@ -329,16 +341,14 @@ class StoreTests(SynchronousStoreTests[S, B]):
         with pytest.raises(AttributeError):
             store.read_only = False  # type: ignore[misc]
 
-    @asynchronous
     @pytest.mark.parametrize("read_only", [True, False])
     async def test_store_open_read_only(self, open_kwargs: dict[str, Any], read_only: bool) -> None:
-        """Check that the store is opened as it was asked."""
+        """Check that the store is opened in the requested mode."""
         open_kwargs["read_only"] = read_only
         store = await self.store_cls.open(**open_kwargs)
         assert store._is_open
         assert store.read_only == read_only
 
-    @asynchronous
     async def test_store_context_manager(self, open_kwargs: dict[str, Any]) -> None:
         """Check that it is closed at the end of a ``with`` block."""
         with await self.store_cls.open(**open_kwargs) as store:
@@ -347,9 +357,8 @@ class StoreTests(SynchronousStoreTests[S, B]):
                 await store._open()
         assert not store._is_open
 
-    @asynchronous
     async def test_read_only_store_raises(self, open_kwargs: dict[str, Any]) -> None:
-        """Check that a read-only store refuses to be changed."""
+        """Check that a read-only store refuses every change."""
         store = await self.store_cls.open(**{**open_kwargs, "read_only": True})
         assert store.read_only
         with pytest.raises(ValueError, match="read-only"):
@@ -357,9 +366,8 @@ class StoreTests(SynchronousStoreTests[S, B]):
         with pytest.raises(ValueError, match="read-only"):
             await store.delete("foo")
 
-    @asynchronous
     async def test_with_read_only_store(self, open_kwargs: dict[str, Any]) -> None:
-        """Check that a read-only view can be made, which refuses to be changed while the store itself does not."""
+        """Check that a read-only view refuses every change, while the store itself does not."""
         store = await self.store_cls.open(**{**open_kwargs, "read_only": True})
         try:
             writer = store.with_read_only(read_only=False)
@@ -379,7 +387,6 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     # ----------------------------------------------------------------------------------------- reading
 
-    @asynchronous
     @pytest.mark.parametrize("key", KEYS)
     @pytest.mark.parametrize(
         ("data", "byte_range"),
@@ -391,7 +398,6 @@ class StoreTests(SynchronousStoreTests[S, B]):
         found = await store.get(key, prototype=default_buffer_prototype(), byte_range=byte_range)
         assert_bytes_equal(found, part_of(data, byte_range))
 
-    @asynchronous
     async def test_get_not_open(self, store_not_open: S) -> None:
         """Check that a store opens itself at the first read."""
         assert not store_not_open._is_open
@@ -399,14 +405,12 @@ class StoreTests(SynchronousStoreTests[S, B]):
         assert_bytes_equal(await store_not_open.get("c/0", prototype=default_buffer_prototype()), FOUR)
         assert store_not_open._is_open
 
-    @asynchronous
     async def test_get_raises(self, store: S) -> None:
-        """Check that anything but a byte request is refused."""
+        """Check that any value but a byte request is refused."""
         await self.set(store, "c/0", self._buffer(FOUR))
         with pytest.raises((ValueError, TypeError), match=r"Unexpected byte_range, got.*"):
             await store.get("c/0", prototype=default_buffer_prototype(), byte_range=(0, 2))  # type: ignore[arg-type]
 
-    @asynchronous
     async def test_get_many(self, store: S) -> None:
         """Check that many values are read, in any order."""
         values = {f"c/{i}": bytes([i]) for i in range(8)}
@@ -416,7 +420,6 @@ class StoreTests(SynchronousStoreTests[S, B]):
         found = {key: value async for key, value in store._get_many(asked)}
         assert {key: value.to_bytes() for key, value in found.items() if value is not None} == values
 
-    @asynchronous
     @pytest.mark.parametrize(
         "key_ranges",
         [
@@ -427,7 +430,7 @@ class StoreTests(SynchronousStoreTests[S, B]):
         ],
     )
     async def test_get_partial_values(self, store: S, key_ranges: list[tuple[str, ByteRequest]]) -> None:
-        """Check that many ranges are read in the order in which they are asked for."""
+        """Check that many ranges are read in the order of the requests."""
         for key, _ in key_ranges:
             await self.set(store, key, self._buffer(key.encode()))
         found = await store.get_partial_values(prototype=default_buffer_prototype(), key_ranges=key_ranges)
@@ -435,7 +438,6 @@ class StoreTests(SynchronousStoreTests[S, B]):
         for value, (key, byte_range) in zip(found, key_ranges, strict=True):
             assert_bytes_equal(value, part_of(key.encode(), byte_range))
 
-    @asynchronous
     @pytest.mark.parametrize("key", KEYS)
     @pytest.mark.parametrize("data", [FOUR, b""])
     async def test_getsize(self, store: S, key: str, data: bytes) -> None:
@@ -443,20 +445,17 @@ class StoreTests(SynchronousStoreTests[S, B]):
         await self.set(store, key, self._buffer(data))
         assert await store.getsize(key) == len(data)
 
-    @asynchronous
     async def test_getsize_prefix(self, store: S) -> None:
         """Check that the size of a prefix is the sum over its values, and only over its own."""
         for key in ("prefix/c/0", "prefix/c/1", "prefixed/c/0"):
             await self.set(store, key, self._buffer(FOUR))
         assert await store.getsize_prefix("prefix") == 2 * len(FOUR)
 
-    @asynchronous
     async def test_getsize_raises(self, store: S) -> None:
-        """Check that a key that is not there has no size."""
+        """Check that a missing key has no size."""
         with pytest.raises(FileNotFoundError):
             await store.getsize("not-a-real-key")
 
-    @asynchronous
     async def test_exists(self, store: S) -> None:
         """Check that a key is there when it has a value; a prefix is no key."""
         assert not await store.exists("foo")
@@ -465,7 +464,6 @@ class StoreTests(SynchronousStoreTests[S, B]):
 
     # ----------------------------------------------------------------------------------------- writing
 
-    @asynchronous
     @pytest.mark.parametrize("key", ["zarr.json", *KEYS])
     @pytest.mark.parametrize("data", [FOUR, b""])
     async def test_set(self, store: S, key: str, data: bytes) -> None:
@@ -474,14 +472,12 @@ class StoreTests(SynchronousStoreTests[S, B]):
         await store.set(key, self._buffer(data))
         assert_bytes_equal(await self.get(store, key), data)
 
-    @asynchronous
     async def test_set_not_open(self, store_not_open: S) -> None:
         """Check that a store opens itself at the first write."""
         assert not store_not_open._is_open
         await store_not_open.set("c/0", self._buffer(FOUR))
         assert_bytes_equal(await self.get(store_not_open, "c/0"), FOUR)
 
-    @asynchronous
     async def test_set_many(self, store: S) -> None:
         """Check that many values are stored."""
         values = {f"c/{i}": bytes([i]) for i in range(8)}
@@ -489,30 +485,25 @@ class StoreTests(SynchronousStoreTests[S, B]):
         for key, data in values.items():
             assert_bytes_equal(await self.get(store, key), data)
 
-    @asynchronous
     async def test_set_if_not_exists(self, store: S) -> None:
-        """Check that a value that is there stays."""
+        """Check that an existing value stays."""
         await self.set(store, "k", self._buffer(FOUR))
         await store.set_if_not_exists("k", self._buffer(b"0000"))
         assert_bytes_equal(await store.get("k", default_buffer_prototype()), FOUR)
         await store.set_if_not_exists("k2", self._buffer(b"2"))
         assert_bytes_equal(await store.get("k2", default_buffer_prototype()), b"2")
 
-    @asynchronous
     async def test_delete(self, store: S) -> None:
-        """Check that a key that is removed is gone."""
-        if not store.supports_deletes:
-            pytest.skip("the store does not delete")
+        """Check that a removed key is gone."""
+        _require_deletes(store)
         await store.set("foo/zarr.json", self._buffer(FOUR))
         assert await store.exists("foo/zarr.json")
         await store.delete("foo/zarr.json")
         assert not await store.exists("foo/zarr.json")
 
-    @asynchronous
     async def test_delete_dir(self, store: S) -> None:
         """Check that all keys below a prefix are removed, and none beside it."""
-        if not store.supports_deletes:
-            pytest.skip("the store does not delete")
+        _require_deletes(store)
         await store.set("zarr.json", self._buffer(b"root"))
         await store.set("foo-bar/zarr.json", self._buffer(b"root"))
         await store.set("foo/zarr.json", self._buffer(b"bar"))
@@ -523,14 +514,11 @@ class StoreTests(SynchronousStoreTests[S, B]):
         assert not await store.exists("foo/zarr.json")
         assert not await store.exists("foo/c/0")
 
-    @asynchronous
     async def test_delete_nonexistent_key_does_not_raise(self, store: S) -> None:
         """Check that a missing key can be deleted."""
-        if not store.supports_deletes:
-            pytest.skip("the store does not delete")
+        _require_deletes(store)
         await store.delete("nonexistent_key")
 
-    @asynchronous
     async def test_is_empty(self, store: S) -> None:
         """Check that a prefix is empty when nothing is below it."""
         assert await store.is_empty("")
@@ -541,18 +529,15 @@ class StoreTests(SynchronousStoreTests[S, B]):
         assert not await store.is_empty("foo")
         assert await store.is_empty("spam/")
 
-    @asynchronous
     async def test_clear(self, store: S) -> None:
-        """Check that after a clear there is nothing."""
-        if not store.supports_deletes:
-            pytest.skip("the store does not delete")
+        """Check that a store is empty after a clear."""
+        _require_deletes(store)
         await self.set(store, "key", self._buffer(FOUR))
         await store.clear()
         assert await store.is_empty("")
 
     # ----------------------------------------------------------------------------------------- listing
 
-    @asynchronous
     async def test_list(self, store: S) -> None:
         """Check that all keys are listed."""
         assert await collected(store.list()) == []
@@ -563,7 +548,6 @@ class StoreTests(SynchronousStoreTests[S, B]):
                 expected.append(key)
         assert await collected(store.list()) == sorted(expected)
 
-    @asynchronous
     async def test_list_prefix(self, store: S) -> None:
         """Check that the keys below a prefix are listed, with the prefix, and no others."""
         keys = ["zarr.json", "a/zarr.json", "a/c/0", "a-b/zarr.json", "b/c/d/0"]
@@ -573,7 +557,6 @@ class StoreTests(SynchronousStoreTests[S, B]):
             expected = sorted(key for key in keys if key.startswith(prefix))
             assert await collected(store.list_prefix(prefix)) == expected
 
-    @asynchronous
     async def test_list_empty_path(self, store: S) -> None:
         """Check that the empty prefix stands for everything."""
         keys = ["foo/bar/zarr.json", "foo/bar/c/1", "foo/baz/c/0"]
@@ -582,7 +565,6 @@ class StoreTests(SynchronousStoreTests[S, B]):
         assert await collected(store.list_prefix("")) == sorted(keys)
         assert await collected(store.list_dir("")) == ["foo"]
 
-    @asynchronous
     async def test_list_dir(self, store: S) -> None:
         """Check that the names directly below a prefix are listed, each once."""
         assert await collected(store.list_dir("")) == []

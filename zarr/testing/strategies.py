@@ -1,4 +1,4 @@
-"""Hypothesis strategies for everything that zarr stores: names, data types, grids, selections, arrays."""
+"""Hypothesis strategies for all that zarr stores: names, data types, grids, selections, arrays."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def key_ranges(
     keys : strategy
         The strategy of the keys.
     max_size : int
-        Beyond which byte no range goes.
+        No range goes beyond this byte.
     """
 
     @st.composite
@@ -346,7 +346,7 @@ def array_metadata(
 def _stored(
     store: Any, path: str, name: str, mode: AccessModeLiteral, data: npt.NDArray[Any], **parameters: Any
 ) -> Array[Any]:
-    """Write an array somewhere below the root of a store and open it again."""
+    """Write an array below the root of a store and open it again."""
     zarr_format = parameters.pop("zarr_format", 3)
     group = open_group(store, mode=mode, zarr_format=zarr_format)
     where = normalize_path(f"{path}/{name}")
@@ -376,9 +376,9 @@ def arrays(
     ----------
     shapes, compressors, stores, paths, array_names, attrs, zarr_formats : strategy
     arrays : strategy, optional
-        Of the numpy arrays that are stored.
+        The NumPy arrays to store.
     subchunk_write_orders : strategy
-        In which order the chunks of a shard are written.
+        The order of the chunks in a shard.
     open_mode : str
         The mode in which the store is opened.
     """

@@ -1,4 +1,4 @@
-"""Repairs of what :func:`zarr.tools.verify` finds, as far as they lose nothing."""
+"""Repairs of the faults that :func:`zarr.tools.verify` finds, as far as nothing is lost."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from zarr._records import record, set_values
 from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.errors import ReadOnlyError, ZarrUserWarning, label_of
+from zarr.errors import NodeNotFoundError, ReadOnlyError, ZarrUserWarning, label_of
 from zarr.groups.members import consolidate_steps
 from zarr.metadata.documents import dump_document
 from zarr.notices import warn
@@ -33,19 +33,25 @@ _MOVED: Final = frozenset(("key-stray", "key-misplaced", "chunk-outside-grid", "
 
 @record(frozen=True)
 class Change:
-    """One change that a repair makes, or would make.
+    """One change of a repair, done or planned.
 
     Parameters
     ----------
     action : str
         ``"move"``: the value is set aside. ``"write"``: a document is stored. ``"consolidate"``: consolidated metadata
-        are made anew.
+        is made anew.
     key : str
-        Which key of the store.
+        The key in the store.
     target : str
-        Of a move: the key below ``.zarr-repair`` that the value gets.
+        For a move: the new key of the value below ``.zarr-repair``.
     reason : str
         The fault that it mends.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.tools.repair(zarr.array([1, 2]), dry_run=True)
+    []
     """
 
     action: Action
@@ -61,11 +67,11 @@ class Change:
 
 
 def repair(store_or_path: Any, *, path: str = "", dry_run: bool = True) -> list[Change]:
-    """Mend the faults of a hierarchy that can be mended without a loss; by default only say how.
+    """Mend the faults of a hierarchy that can be mended without a loss; by default only list the changes.
 
-    Nothing is deleted. What is replaced, or is in the way, moves to ``.zarr-repair/<number>/`` in the root of the
-    hierarchy, under its old key; whoever is content with the repair deletes that folder. While it runs nobody else may
-    write to the hierarchy.
+    Nothing is deleted. Values that are replaced, or are in the way, move to ``.zarr-repair/<number>/`` in the root of
+    the hierarchy, under their old keys; delete that folder when you are content with the repair. Do not write to the
+    hierarchy while it runs.
 
     Parameters
     ----------
@@ -74,28 +80,31 @@ def repair(store_or_path: Any, *, path: str = "", dry_run: bool = True) -> list[
     path : str, default ""
         The root of the hierarchy, below the store.
     dry_run : bool, default True
-        Whether nothing is changed.
+        If True, the default, nothing is changed.
 
     Returns
     -------
     list of Change
-        What was done, or would be done, in order.
+        The changes that were done, or would be done, in order.
 
     Raises
     ------
     FileNotFoundError
         If there is no such folder or file.
+    NodeNotFoundError
+        If there is no node at the path or below it.
     ReadOnlyError
         If changes are to be made, and the store is read-only or cannot delete keys.
+    ValueError
+        If the store cannot list its keys.
 
     Notes
     -----
-    These faults are mended: a document that is missing or damaged, of which consolidated metadata have a copy; a group
-    that is missing between two nodes (it is made, without attributes); consolidated metadata that are stale or cannot
-    be read (made anew, when the documents are right); keys of arrays that are stray or misplaced, chunks outside of
-    the grid, values that were not written to their end, and lock files that nobody has locked (set aside). Files in
-    groups stay: they may be those of another program. Chunks and shards that are damaged stay as they are: nobody can
-    tell what they held.
+    These faults are mended: a missing or damaged document of which consolidated metadata has a copy; a missing group
+    between two nodes (it is created, without attributes); consolidated metadata that is stale or cannot be read (made
+    anew, if the documents are correct); stray or misplaced keys of arrays, chunks outside of the grid, values that were
+    not written to their end, and lock files without a lock (set aside). Files in groups stay: they may belong to
+    another program. Damaged chunks and shards stay as they are: their contents are unknown.
 
     Examples
     --------
@@ -110,6 +119,10 @@ def repair(store_or_path: Any, *, path: str = "", dry_run: bool = True) -> list[
     (1, [])
     """
     report, survey = search(open_place(store_or_path, path), None, values=False)
+    if not survey.listed:
+        raise ValueError(f"{survey.label} cannot be mended: the store cannot list its keys")
+    if missing := [fault for fault in report.faults if fault.kind == "no-node"]:
+        raise NodeNotFoundError(f"{survey.label} has nothing to mend at /{path}: {missing[0].text}")
     repairer = _Repairer(survey)
     changes = list(repairer.plan([fault for fault in report.faults if fault.mendable]))
     if changes and not dry_run:
@@ -121,12 +134,12 @@ def _writable(store_or_path: Any, path: str) -> StorePath:
     place: StorePath = resolve_store_path(getattr(store_or_path, "store_path", store_or_path), path=path)
     if place.store.read_only or not place.store.supports_deletes:
         why = "is read-only" if place.store.read_only else "cannot delete keys"
-        raise ReadOnlyError(f"{label_of(place.store)!r} {why}, so what stands in the way cannot be set aside")
+        raise ReadOnlyError(f"{label_of(place.store)!r} {why}, so the object in the way cannot be set aside")
     return place
 
 
 class _Repairer:
-    """One repair: what is to be written, and where what it replaces goes."""
+    """One repair: its changes, and the places of the values that they replace."""
 
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
@@ -140,7 +153,7 @@ class _Repairer:
         return max((int(name) for name in names if name.isascii() and name.isdigit()), default=0) + 1
 
     def plan(self, faults: list[Fault]) -> Iterator[Change]:
-        """Yield the changes that mend faults: documents first, since consolidated metadata are made of them."""
+        """Yield the changes that mend faults: documents first, since consolidated metadata is made from them."""
         for fault in faults:
             if fault.kind == "parent-missing":
                 yield self._write(fault.key, _GROUPS[fault.key.rpartition("/")[2]], fault)
@@ -152,7 +165,7 @@ class _Repairer:
         yield from self._copies(faults)
 
     def _from_copy(self, path: str, fault: Fault) -> Iterator[Change]:
-        """Yield the changes that put the documents of a node back; those that are there are set aside."""
+        """Yield the changes that restore the documents of a node; existing ones are set aside."""
         copied = self.survey.healthy_copies[path]
         there = self.survey.documents.get(path, frozenset()) - {".zmetadata"}
         replaced = {"zarr.json"} if "zarr.json" in copied else {".zarray", ".zgroup", ".zattrs"}
@@ -165,7 +178,7 @@ class _Repairer:
         """Yield the changes that make consolidated metadata anew; a document ``.zmetadata`` is set aside first."""
         stale = {fault.key: fault for fault in faults if fault.kind in ("copy-stale", "copy-unreadable")}
         for fault in faults:
-            if fault.kind == "parent-missing":  # with the group, all below it comes into the copies above
+            if fault.kind == "parent-missing":  # all nodes below it are copied, too
                 above = set(ancestors(fault.path))
                 keys = [key for key, path in self.survey.copies.items() if path in above]
                 stale = {**dict.fromkeys(keys, fault), **stale}
@@ -184,7 +197,7 @@ class _Repairer:
     # ------------------------------------------------------------------------------------ the changes
 
     def carry_out(self, changes: list[Change], place: StorePath) -> None:
-        """Make changes, one after the other; what was done stays done if one of them fails."""
+        """Make changes, one after the other; if one of them fails, the earlier ones stay."""
         runner = runner_for(place.store)
         for change in changes:
             if change.action == "move":
@@ -196,19 +209,19 @@ class _Repairer:
 
     def _carry_out_move(self, change: Change, place: StorePath) -> None:
         store = place.store
-        if isinstance(store, LocalStore):  # what the store does not list is moved, too, and nothing is read
+        if isinstance(store, LocalStore):  # keys that the store does not list are moved, too, without reading them
             root = os.fspath(store.root)
             try:
                 move_file(os.path.join(root, change.key), os.path.join(root, change.target))
             except FileNotFoundError:
-                _tell_gone(change.key)
+                _warn_of_gone(change.key)
         else:
             runner_for(store).run(_move_steps(change.key, change.target))
 
     def _consolidate(self, change: Change, place: StorePath) -> None:
         path, _, name = change.key.rpartition("/")
         runner = runner_for(place.store)
-        if name == "zarr.json":  # what it replaces is part of a document that stays in its place
+        if name == "zarr.json":  # the replaced part belongs to a document that stays in its place
             runner.run(_copy_steps(change.key, self._aside + change.key[len(self._root) :]))
         runner.run(consolidate_steps(StorePath(place.store, path), 3 if name == "zarr.json" else 2))
 
@@ -225,7 +238,7 @@ def _buffer(data: bytes) -> Buffer:
 
 
 def _copy_steps(key: str, target: str) -> Steps[bool]:
-    """Copy a value; return whether there is one."""
+    """Copy a value; return True if there is one."""
     raw = yield Get(key)
     if raw is not None:
         yield Put(target, raw)
@@ -233,12 +246,12 @@ def _copy_steps(key: str, target: str) -> Steps[bool]:
 
 
 def _move_steps(key: str, target: str) -> Steps[None]:
-    """Move a value: it is there twice for a moment, and never gone."""
+    """Move a value: for a moment it exists twice, and it is never missing."""
     if (yield from _copy_steps(key, target)):
         yield Delete(key)
     else:
-        _tell_gone(key)
+        _warn_of_gone(key)
 
 
-def _tell_gone(key: str) -> None:
-    warn(f"{key!r} was to be set aside, and is gone: somebody else changes the store", ZarrUserWarning)
+def _warn_of_gone(key: str) -> None:
+    warn(f"{key!r} was to be set aside, but is gone: another program changes the store", ZarrUserWarning)

@@ -61,7 +61,7 @@ def round_to_integers(array: AnyArray, rounding: str) -> AnyArray:
     Raises
     ------
     ValueError
-        When a value is NaN or infinite.
+        If a value is NaN or infinite.
     """
     values = array.astype(np.float64)
     if not np.all(np.isfinite(values)):

@@ -16,7 +16,7 @@ _numbers = itertools.count(1 << 32)
 
 
 def read_file(path: str) -> bytes | int | None:
-    """Read a file; None where there is none, a negative ``errno`` where it cannot be read."""
+    """Read a file; None if there is none, a negative ``errno`` where it cannot be read."""
     if "\0" in path:
         raise ValueError(f"a path must not have a NUL, got {path!r}")
     try:
@@ -72,7 +72,7 @@ def _forget(partial: str) -> None:
 
 
 def has_no_links(path: str) -> bool:
-    """Say whether following the links of an absolute path, tidily written, leads to nothing but the path."""
+    """Return True if following the links of an absolute path, tidily written, leads to nothing but the path."""
     if "\0" in path:
         raise ValueError(f"a path must not have a NUL, got {path!r}")
     names = path.split("/")

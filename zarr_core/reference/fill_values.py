@@ -11,7 +11,7 @@ from zarr_core.reference.chunks import scalar_array
 
 
 def is_filled(array: NDArray[Any], fill_value: Any) -> bool:
-    """Say whether every element is the fill value, bit for bit; but any NaN equals any other."""
+    """Return True if every element is the fill value, bit for bit; but any NaN equals any other."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"array must be a NumPy array, got {type(array).__name__}")
     value = scalar_array(fill_value, array.dtype)

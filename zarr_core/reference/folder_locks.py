@@ -26,7 +26,7 @@ _TRUSTED = {
 
 
 def trusts_locks(path: str) -> bool:
-    """Return whether the folder's file system keeps locks among all processes that reach it."""
+    """Return True if the folder's file system keeps locks among all processes that reach it."""
     if sys.platform != "linux":
         return False
     place, kinds = os.path.realpath(path), {}
@@ -88,12 +88,12 @@ class Folder:
                 _change(self.fd, fcntl.F_UNLCK, place)
 
     def is_announced(self, place: int, length: int = 1) -> bool:
-        """Return whether another descriptor has announced something in a range."""
+        """Return True if another descriptor has announced something in a range."""
         wanted = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, place, length, 0)
         return bool(struct.unpack("hhqqi4x", fcntl.fcntl(self.fd, fcntl.F_OFD_GETLK, wanted))[0] != fcntl.F_UNLCK)
 
     def is_current(self) -> bool:
-        """Return whether the path still names this folder."""
+        """Return True if the path still names this folder."""
         try:
             state = os.stat(self.path)
         except OSError:

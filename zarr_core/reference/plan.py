@@ -33,7 +33,7 @@ class Piece:
 
     @classmethod
     def make(cls, axis: Axis, chunk: int, inner: NDArray[np.int64], out: NDArray[np.int64], dropped: bool) -> Piece:
-        """Tell whether the whole of the chunk is taken, once, in order, to consecutive places."""
+        """Return True if the whole of the chunk is taken, once, in order, to consecutive places."""
         valid = axis.valid_length(chunk)
         whole = np.array_equal(inner, np.arange(valid)) and bool(np.all(np.diff(out) == 1))
         return cls(chunk, as_slice(inner), as_slice(out), whole, dropped)

@@ -99,7 +99,7 @@ def expand(grid: Grid, selection: Any) -> list[Any]:
 
 
 def basic_positions(axis: Axis, dimension: int, item: Any) -> tuple[NDArray[np.int64], bool]:
-    """Positions that an integer or a slice selects, and whether the dimension is dropped."""
+    """Return the positions that an integer or a slice selects, and True if the dimension is dropped."""
     if isinstance(item, slice):
         return np.arange(*item.indices(axis.length), dtype=np.int64), False
     if item is None or isinstance(item, (bool, np.bool_)) or not hasattr(item, "__index__"):

@@ -14,7 +14,7 @@ MISSING = (1 << 64) - 1
 
 
 class IndexFormat:
-    """The place of a shard's index, and whether a checksum follows it."""
+    """The place of a shard's index, and True if a checksum follows it."""
 
     def __init__(self, location: str, checksum: bool) -> None:
         if location not in ("start", "end"):

@@ -138,7 +138,7 @@ DAMAGED_PIECE = object()
 
 
 def piece_of(raw: NDArray[np.uint8], offset: int, length: int) -> Any:
-    """Cut out an inner chunk; None where there is none, DAMAGED_PIECE where the range is not in the shard."""
+    """Cut out an inner chunk; None if there is none, DAMAGED_PIECE where the range is not in the shard."""
     if offset == NO_CHUNK and length == NO_CHUNK:
         return None
     return raw[offset : offset + length] if offset + length <= len(raw) else DAMAGED_PIECE

@@ -66,7 +66,7 @@ def encode_stream(data: bytes) -> bytes:
 
 
 def is_frame(raw: bytes) -> bool:
-    """Say whether a blosc frame is of such streams."""
+    """Return True if a blosc frame is of such streams."""
     return len(raw) >= HEADER and raw[2] >> 5 == FORMAT and not raw[2] & STORED
 
 

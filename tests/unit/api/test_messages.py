@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import json
 import pickle
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 import zarr
-from zarr.errors import ArrayNotFoundError, ContainsArrayError, ContainsGroupError, GroupNotFoundError
+from zarr.errors import ArrayNotFoundError, ContainsArrayError, ContainsGroupError, GroupNotFoundError, like_names
 from zarr.storage import LocalStore, MemoryStore
 
 both_formats = pytest.mark.parametrize("zarr_format", [2, 3])
@@ -33,7 +34,7 @@ def test_the_other_kind_of_node(filled: Path) -> None:
     for path in ("", "winds"):
         with pytest.raises(ValueError, match=r"group.*use open_group"):
             zarr.open_array(filled, path=path, mode="r")
-    with pytest.raises(ValueError, match=r"array.*(use|with) open_array"):
+    with pytest.raises(ValueError, match=r"(?s)array.*(use|with) open_array"):
         zarr.open_group(filled, path="temperature", mode="r")
     with pytest.raises(ValueError, match=r"group.*use open_group"):
         asyncio.run(zarr.api.asynchronous.open_array(store=filled, mode="r"))
@@ -56,6 +57,79 @@ def test_missing_members_name_near_ones(filled: Path) -> None:
     assert str(plain.value) == "'pressure'"
     assert "temprature" not in group
     assert group.get("temprature") is None
+
+
+def test_near_names_are_paths_of_the_same_kind(tmp_path: Path) -> None:
+    root = zarr.open_group(tmp_path / "data.zarr", mode="w")
+    root.create_array("winds/speed{", shape=(4,), dtype="int8")
+    with pytest.raises(KeyError, match=r"did you mean 'winds/speed\{'"):
+        root["winds/sped{"]
+    with pytest.raises(KeyError, match=r"did you mean 'speed\{'"):
+        root["winds"]["sped{"]
+    with pytest.raises(KeyError, match=r"wnds.*did you mean 'winds'"):
+        root.move("wnds", "x")
+
+
+@pytest.mark.parametrize("name", ["dta.zarr", "data", "data.zar", "DATA.zarr", "data.zarr/wnds"])
+def test_missing_places_name_near_ones(name: str, tmp_path: Path) -> None:
+    zarr.open_group(tmp_path / "data.zarr", mode="w").create_group("winds")
+    near = str(tmp_path / "data.zarr") + ("/winds" if "/" in name else "")
+    for opener in (zarr.open, zarr.open_array, zarr.open_group):
+        with pytest.raises(FileNotFoundError, match=re.escape(f"does not exist (did you mean '{near}'?)")):
+            opener(tmp_path / name, mode="r")
+    with pytest.raises(FileNotFoundError, match=r"other.zarr does not exist$"):
+        zarr.open(tmp_path / "other.zarr", mode="r")
+
+
+FOREIGN = {
+    "a.h5": (b"\x89HDF\r\n\x1a\n", "HDF5 or NetCDF-4 file.*zarr.tools.convert.*h5py.File or xarray.open_dataset"),
+    "a.nc": (b"CDF\x01", "NetCDF-3 file.*xarray.open_dataset"),
+    "a.tif": (b"II*\0", "TIFF file.*zarr.tools.convert.*tifffile.imread"),
+    "a.npy": (b"\x93NUMPY", "file of NumPy.*zarr.tools.convert.*numpy.load"),
+    "a.parquet": (b"PAR1", "Parquet file.*zarr.tools.convert"),
+    "a.grib": (b"GRIB", "GRIB file.*cfgrib"),
+    "a.tar.gz": (b"\x1f\x8b\x08", "gzip.*unpack it first"),
+    "a.txt": (b"text", "file of an unknown format; a store is a folder, a zip file or a database"),
+    "empty": (b"", "file of an unknown format"),
+}
+
+
+@pytest.mark.parametrize("name", [*FOREIGN, "a.npz"])
+def test_files_that_are_no_stores(name: str, tmp_path: Path) -> None:
+    if name == "a.npz":
+        np.savez(tmp_path / name, x=np.arange(3))
+    else:
+        (tmp_path / name).write_bytes(FOREIGN[name][0])
+    words = FOREIGN["a.npy" if name == "a.npz" else name][1]
+    for opener in (zarr.open, zarr.open_array, zarr.open_group, zarr.open_consolidated):
+        with pytest.raises(FileNotFoundError, match=f"(?s){re.escape(name)}.*this is .*{words}"):
+            opener(tmp_path / name, mode="r")
+
+
+SITES = {
+    "arrays/show/html.py": "http://www.w3.org/2000/svg",
+    "models/schema.py": "https://json-schema.org/draft/",
+    "serving/server.py": "http://",
+    "storage/layouts/draft3.py": "http://purl.org/zarr/spec/",
+    "tools/conversion/images/geotiff.py": "https://",
+    "tools/copies/multiscales.py": "https://",
+}
+"""Texts in documents and pages, by file: no messages."""
+
+
+def test_a_near_name_comes_once() -> None:
+    assert like_names("tme", ["time", "lat", "time"]) == " (did you mean 'time'?)"
+    assert like_names("tme", map(str, range(2000))) == ""
+
+
+def test_no_message_names_a_site() -> None:
+    for file in sorted(Path(zarr.__file__).parent.rglob("*.py")):
+        name, tree = file.relative_to(Path(zarr.__file__).parent).as_posix(), ast.parse(file.read_text("utf-8"))
+        described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in described)
+        for text in (node.value for node in texts if isinstance(node.value, str)):
+            for word in re.findall(r"(?:https?://|www\.)\S*", text):
+                assert word.startswith(SITES.get(name, "no site")), (name, text)
 
 
 def test_only_the_error_looks_for_near_names() -> None:
@@ -84,9 +158,9 @@ def test_what_is_there_can_be_overwritten(zarr_format: Any) -> None:
     root = zarr.group({}, zarr_format=zarr_format)
     root.create_array("x", shape=(4,), dtype="int8")
     root.create_group("g")
-    with pytest.raises(ContainsArrayError, match=r"An array exists in store .* at path 'x'\..*overwrite=True"):
+    with pytest.raises(ContainsArrayError, match=r"(?s)An array exists in store .* at path 'x'\..*overwrite=True"):
         root.create_array("x", shape=(4,), dtype="int8")
-    with pytest.raises(ContainsGroupError, match=r"A group exists in store .* at path 'g'\..*overwrite=True"):
+    with pytest.raises(ContainsGroupError, match=r"(?s)A group exists in store .* at path 'g'\..*overwrite=True"):
         root.create_group("g")
 
 

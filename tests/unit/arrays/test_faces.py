@@ -36,8 +36,8 @@ def test_properties(array: Any) -> None:
     assert [type(codec).__name__ for codec in (array.serializer, *array.compressors)] == ["BytesCodec", "ZstdCodec"]
     assert repr(array) == f"<Array {array.store} shape=(6, 6) dtype=int32>"
     assert repr(array.async_array) == f"<AsyncArray {array.store} shape=(6, 6) dtype=int32>"
-    with pytest.raises(TypeError, match="format 3"):
-        _ = array.compressor
+    with pytest.warns(ZarrDeprecationWarning, match="compressors"):
+        assert array.compressor == numcodecs.Zstd(level=0)
 
 
 def test_properties_of_a_sharded_array() -> None:

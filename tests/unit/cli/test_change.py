@@ -37,6 +37,16 @@ def test_copy_a_hierarchy(store: str, run: Run, tmp_path: Path, name: str) -> No
     root.store.close()
 
 
+def test_a_new_store_gets_the_bytes_as_they_are(store: str, run: Run, tmp_path: Path) -> None:
+    def files(folder: Path) -> dict[Path, bytes]:
+        return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    run("copy", store, str(tmp_path / "whole.zarr"))
+    run("copy", f"{store}::a", str(tmp_path / "part.zarr"))
+    assert files(tmp_path / "whole.zarr") == files(Path(store))
+    assert files(tmp_path / "part.zarr") == files(Path(store) / "a")
+
+
 def test_copy_parts(store: str, run: Run, tmp_path: Path) -> None:
     run("copy", f"{store}::a/x", "::c/y")
     np.testing.assert_array_equal(zarr.open_array(store, path="c/y", mode="r")[:], VALUES)
@@ -191,3 +201,8 @@ def test_consolidate(tmp_path: Path, run: Run, zarr_format: int) -> None:
 
 def test_consolidate_an_array(store: str, run: Run) -> None:
     assert "is an array" in run("consolidate", store, "a/x", code=1).err
+
+
+def test_the_option_of_other_commands_is_not_meant(store: str, run: Run, tmp_path: Path) -> None:
+    said = run("copy", store, str(tmp_path / "new.zarr"), "--overwrite", code=2).err
+    assert "No such option: --overwrite, say --if-exists replace (see zarr" in said

@@ -142,6 +142,35 @@ def test_without_the_extra(package: str, tmp_path: Path) -> None:
     assert done.stdout == ""
 
 
+MISSING = {
+    "h5py": ("tree x.h5", "h5py: pip install 'zarr[hdf5]'"),
+    "h5netcdf": ("convert {store} x.nc", "h5netcdf: pip install 'zarr[hdf5]'"),
+    "tifffile": ("convert {store}::a x.tif", "tifffile: pip install 'zarr[tiff]'"),
+    "rasterio": ("convert {store}::a x.geo.tif", "rasterio: pip install 'zarr[geo]'"),
+    "pyarrow": ("convert {store} x.parquet", "pyarrow: pip install 'zarr[arrow]'"),
+    "matplotlib": ("plot {store}::a x.png", "matplotlib: pip install 'zarr[plot]'"),
+    "starlette": ("serve {store}", "starlette: pip install 'zarr[serve]'"),
+    "uvicorn": ("serve {store}", "uvicorn: pip install 'zarr[serve]'"),
+    "fsspec": ("ls gs://bucket/x", "fsspec: pip install 'zarr[remote]'"),
+    "s3fs": ("ls s3://bucket/x", "s3fs is missing: pip install s3fs"),
+}
+
+
+@pytest.mark.parametrize("package", MISSING)
+def test_without_a_package(package: str, store: str, tmp_path: Path) -> None:
+    pytest.importorskip(package, reason="those that it needs may be missing, too")
+    words, expected = MISSING[package]
+    (tmp_path / "x.h5").write_bytes(b"\x89HDF\r\n\x1a\n")
+    program = (
+        f"import os, sys; sys.modules[{package!r}] = None; os.chdir({str(tmp_path)!r})\n"
+        f"from zarr._cli.cli import main; sys.exit(main({words.format(store=store).split()!r}))"
+    )
+    done = started("-W", "ignore", "-c", program)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert expected in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
 def test_importing_zarr_does_not_load_typer() -> None:
     done = started("-c", "import sys, zarr; zarr.open; print('typer' in sys.modules, 'rich' in sys.modules)")
     assert done.stdout == "False False\n"

@@ -4,8 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import zarr
 from tests.unit.cli.conftest import Run
+
+
+def test_files_of_other_formats_are_read_in_place(run: Run, tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py", reason="h5py is not installed")
+    data = np.arange(12, dtype="f4").reshape(3, 4)
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("g/x", data=data, chunks=(2, 2), compression="gzip").attrs["units"] = "K"
+    place = f"{tmp_path}/a.h5"
+    assert run("tree", place).out.splitlines() == ["/", "└── g", "    └── x (3, 4) float32"]
+    assert run("cat", f"{place}::g/x", "--select", "1", "--format", "json").json == data[1].tolist()
+    assert run("cat", f"{place}::/g/x", "--part", "attributes", "--json").json == {"units": "K"}
+    assert run("stats", f"{place}::g", "--json").json[0]["max"] == 11
+    assert "no fault" in run("verify", place).out
+    run("copy", f"{place}::g", f"{tmp_path}/b.zarr")
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "b.zarr", path="x", mode="r")[...], data)
+    assert "zarr convert" in run("attrs", "set", place, "a=1", code=1).err
 
 
 def test_tree(store: str, run: Run) -> None:

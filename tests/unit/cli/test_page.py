@@ -1,10 +1,11 @@
-"""The page of the command line shows what the commands print."""
+"""Pages that show commands show what the commands print."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -19,16 +20,29 @@ if not PAGE.exists():
     pytest.skip("docs lie in the source tree only", allow_module_level=True)
 
 
-def test_the_recordings_of_the_page_are_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To make them again: ``python docs/recordings.py``."""
+def recordings() -> ModuleType:
     spec = importlib.util.spec_from_file_location("recordings", DOCS / "recordings.py")
     assert spec is not None
     assert spec.loader is not None
-    recordings = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(recordings)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["guide/command_line.md", "start/ten_minutes.md", "start/own_file.md"])
+def test_the_recordings_of_a_page_are_what_is_printed(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To make them again: ``python docs/recordings.py``."""
     monkeypatch.chdir(tmp_path)
-    text = PAGE.read_text()
-    assert recordings.recorded(text) == text
+    text = (DOCS / page).read_text()
+    assert recordings().recorded(text) == text
+
+
+def test_every_page_with_recordings_is_tested() -> None:
+    """Commands that run until Ctrl-C stand in blocks of text."""
+    shown = {page.resolve() for page in DOCS.rglob("*.md") if "```console\n$ zarr " in page.read_text()}
+    assert shown == {page.resolve() for page in recordings().PAGES}
 
 
 def test_the_page_shows_each_command() -> None:

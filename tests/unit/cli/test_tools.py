@@ -10,6 +10,7 @@ import pytest
 
 import zarr
 from tests.unit.cli.conftest import Run
+from zarr.tools.copies.jobs import CopyRegion
 
 
 def test_rechunk(run: Run, store: str, tmp_path: Path) -> None:
@@ -40,6 +41,35 @@ def test_rechunk_by_processes(run: Run, store: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [("--chunks", "1,x"), ("--chunks", ""), ("--chunks", "2,2", "--memory", "much"), ()])
 def test_wrong_words(run: Run, store: str, tmp_path: Path, words: tuple[str, ...]) -> None:
     run("rechunk", store, f"{tmp_path}/b.zarr", *words, code=2)
+
+
+def test_chunks_for_nothing(run: Run, store: str, tmp_path: Path) -> None:
+    tools = ("rechunk", store, f"{tmp_path}/b.zarr"), ("convert", store, f"{tmp_path}/c.zarr", "--zarr-format", "2")
+    for words in tools:
+        assert "no array and no dimension 'row'" in run(*words, "--chunks", "row=2", code=1).err
+        assert "as none of the arrays has: a/s, a/x" in run(*words, "--chunks", "2,2,2", code=1).err
+    assert not list(tmp_path.glob("[bc].zarr"))
+
+
+def test_a_job_that_was_stopped_says_how_it_goes_on(
+    run: Run, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("rechunk", store, f"{tmp_path}/b.zarr", "--chunks", "1,4")
+    calls: list[object] = []
+
+    def stop(work: CopyRegion, region: object) -> None:
+        calls.append(region)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        copy_region(work, region)  # type: ignore[arg-type]
+
+    copy_region = CopyRegion.__call__
+    monkeypatch.setattr(CopyRegion, "__call__", stop)
+    assert run(*words, code=130).err == "zarr: stopped: the same command with --resume goes on\n"
+    assert "--resume goes on" in run(*words, code=1).err
+    run(*words, "--resume")
+    assert len(calls) == 3
+    assert zarr.tools.checksum(f"{tmp_path}/b.zarr") == zarr.tools.checksum(store)
 
 
 def test_onto_itself(run: Run, store: str) -> None:
@@ -102,3 +132,10 @@ def test_stats(run: Run, store: str) -> None:
     assert len(run("stats", store).out.splitlines()) == 2
     assert "#" in run("stats", store, "a/x", "--bins", "3").out
     assert json.loads(run("stats", f"{store}::b", "--json").out) == []
+
+
+def test_workers_and_memory_of_tools_that_read(run: Run, store: str) -> None:
+    more = ("--workers", "1", "--memory", "1 MiB")
+    for words in (["verify", store], ["stats", store], ["checksum", store], ["diff", store, f"{store}::"]):
+        assert run(*words, *more).out == run(*words).out
+    run("stats", store, "--memory", "much", code=2)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+import zarr
 from zarr.dtype import (
     DataTypeRegistry,
     DateTime64,
@@ -142,6 +143,14 @@ def test_objects_are_ambiguous(written: Any) -> None:
 def test_what_is_no_dtype(written: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         parse_dtype(written, zarr_format=3)
+
+
+def test_bytes_are_of_any_length_as_str_is() -> None:
+    assert parse_dtype(bytes, zarr_format=3) == VariableLengthBytes()
+    with warnings.catch_warnings(action="ignore"):
+        array = zarr.create_array({}, shape=3, dtype=bytes)
+    array[:] = [b"a", b"", b"abc"]
+    assert array[:].tolist() == [b"a", b"", b"abc"]
 
 
 def test_strings_with_a_missing_object_are_refused() -> None:

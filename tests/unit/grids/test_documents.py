@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -158,3 +159,22 @@ def test_a_grid_of_a_third_party() -> None:
     assert isinstance(grid, Halves)
     assert grid.to_core((9,)).nchunks == 2
     assert grid.to_grid((9,)).chunk_sizes == ((5, 4),)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_grid_that_grew_is_that_of_its_lengths(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    grid = RectilinearChunkGridMetadata(chunk_shapes=(tuple(rng.integers(1, 3, 5).tolist()), 4))
+    shape = (sum(grid.chunk_shapes[0]), 9)  # type: ignore[arg-type]
+    for _ in range(8):
+        longer = (shape[0] + int(rng.integers(-1, 3)), shape[1] + 1)
+        grid, shape = grid.update_shape(shape, longer), longer
+        parsed = RectilinearChunkGridMetadata(chunk_shapes=grid.chunk_shapes)
+        assert grid == parsed
+        assert grid.to_dict() == parsed.to_dict()
+        assert grid.ends == (sum(grid.chunk_shapes[0]), None)  # type: ignore[arg-type]
+        assert [axis.offset(axis.nchunks - 1) for axis in grid.to_core(shape).axes] == [
+            axis.offset(axis.nchunks - 1) for axis in parsed.to_core(shape).axes
+        ]
+        grid.to_dict()["configuration"]["chunk_shapes"][0].append(1)
+        assert grid.to_dict() == parsed.to_dict()

@@ -47,17 +47,12 @@ def test_with_closes_the_store(tmp_path: Path) -> None:
         ({"shape": (100,), "dtype": "int32", "chunks": True}, (100,)),
         ({"shape": (100,), "dtype": "int32", "chunks": False}, (100,)),
         ({"shape": 100, "dtype": "int32", "chunks": False}, (100,)),
-        ({"shape": (100,), "dtype": "int32", "chunks": None, "fillvalue": None}, None),
         ({"data": list(range(100)), "chunks": 7}, (7,)),
         ({"data": np.arange(100.0), "dtype": "int16", "compressor": None}, (100,)),
         ({"shape": 100, "dtype": "int32", "write_empty_chunks": True, "synchronizer": None}, (100,)),
     ],
 )
 def test_create_dataset(root: zarr.Group, given: dict[str, Any], chunks: Any) -> None:
-    if "fillvalue" in given:
-        with pytest.raises(TypeError, match="fillvalue"):
-            root.create_dataset("x", **given)
-        return
     array = root.create_dataset("x", **given)
     assert array.shape == (100,)
     assert array.chunks == chunks

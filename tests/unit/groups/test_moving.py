@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -11,6 +13,7 @@ import zarr
 from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.groups.operations import move_steps
 from zarr.steps.requests import Delete, DeletePrefix, Put
+from zarr.storage import LocalStore
 
 
 def fill(root: zarr.Group) -> zarr.Group:
@@ -88,3 +91,43 @@ def test_the_source_goes_last_and_the_document_arrives_last(zarr_format: Literal
     chunks = [i for i, key in enumerate(keys) if key.startswith("z/") and key not in documents]
     published = [i for i, key in enumerate(keys) if key in documents]
     assert max(chunks) < min(published) <= max(published) < keys.index("gone")
+
+
+def test_a_folder_gets_another_name_and_keeps_its_files(tmp_path: Path) -> None:
+    root = fill(zarr.create_group(LocalStore(tmp_path)))
+    zarr.consolidate_metadata(root.store)
+    before = {path.name: path.stat().st_ino for path in (tmp_path / "a" / "x").rglob("*")}
+    root["a"].move("x", "/p/x")
+    root["p"].move("x", "z")
+    assert {path.name: path.stat().st_ino for path in (tmp_path / "p" / "z").rglob("*")} == before
+    assert not (tmp_path / "a" / "x").exists()
+    listed = [name for name, _ in zarr.open_consolidated(root.store).members(max_depth=None)]
+    assert listed == ["a", "a/b", "p", "p/z", "y"]
+    np.testing.assert_array_equal(zarr.open_consolidated(root.store)["p/z"][:], np.arange(10))
+
+
+def test_a_node_is_copied_where_the_place_has_other_files(tmp_path: Path) -> None:
+    root = fill(zarr.create_group(LocalStore(tmp_path)))
+    (tmp_path / "z").mkdir()
+    (tmp_path / "z" / "notes.txt").write_text("kept")
+    root.move("a", "z")
+    assert (tmp_path / "z" / "notes.txt").read_text() == "kept"
+    assert not (tmp_path / "a").exists()
+    np.testing.assert_array_equal(root["z/x"][:], np.arange(10))
+
+
+def test_an_open_array_that_was_moved_is_gone_at_its_old_place(tmp_path: Path) -> None:
+    """Another object of the array does not write into the moved one by a file that it holds open."""
+    root = fill(zarr.create_group(LocalStore(tmp_path)))
+    old = root["a/x"]
+    old[0] = 5
+    root.move("a/x", "z")
+    old[0] = 7
+    assert root["z"][0] == 5
+    assert "a/x" not in root
+
+
+def test_moving_by_coroutines(tmp_path: Path) -> None:
+    root = fill(zarr.create_group(LocalStore(tmp_path)))
+    asyncio.run(root._async_group.move("a", "z"))
+    assert [name for name, _ in root.members(max_depth=None)] == ["y", "z", "z/b", "z/x"]

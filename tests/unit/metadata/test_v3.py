@@ -17,7 +17,7 @@ from zarr.codecs import BytesCodec, ShardingCodec, ZstdCodec
 from zarr.dtype import Float32, Int32
 from zarr.errors import MetadataValidationError, NodeTypeValidationError, UnknownCodecError
 from zarr.metadata import ArrayV3Metadata
-from zarr.metadata.v3 import parse_dimension_names
+from zarr.metadata.fields import parse_dimension_names
 from zarr.registry import register_storage_transformer
 
 REGULAR = {"name": "regular", "configuration": {"chunk_shape": [5, 5]}}

@@ -10,37 +10,87 @@ from typing import Any
 import pytest
 
 import zarr
-from zarr.metadata.consolidated import kept_copy, load_without_copy, tree_order, write_copy
+from zarr.metadata import copies
+from zarr.metadata.consolidated import tree_order
+from zarr.metadata.copies import find_copy, load_without_copy, write_copy
 from zarr.metadata.documents import dump_document
-from zarr.steps import consolidated
 from zarr.storage import LocalStore, MemoryStore
 
 NAMES = ["a", "b", "g", "g/a", "ü", "a b", 'q"uote', 'colon": {', "back\\slash", "metadata", "\x7f", "x" * 80, "g/b/c"]
-VALUES: list[Any] = [{}, {"n": 1}, {"text": '}\n      },\n      "a": {'}, {"deep": [[{"metadata": {}}]]}, 5, None]
+VALUES: list[Any] = [
+    {},
+    {"n": 1},
+    {"text": '}\n      },\n      "a": {'},
+    {"deep": [[{"metadata": {}}]]},
+    {"é": None},
+    None,
+]
 HEAD = {"attributes": {"consolidated_metadata": {"metadata": {}}}, "zarr_format": 3}
 
 
-def written(members: dict[str, Any], step: int) -> Any:
-    texts = {name: dump_document(members[name], indent=step) for name in sorted(members, key=tree_order)}
-    table: dict[str, Any] = {"kind": "inline", "metadata": {}}
-    return write_copy({**HEAD, "consolidated_metadata": table, "node_type": "group"}, texts, step)
+def whole(members: dict[str, Any]) -> dict[str, Any]:
+    ordered = {name: members[name] for name in sorted(members, key=tree_order)}
+    return {**HEAD, "consolidated_metadata": {"kind": "inline", "metadata": ordered}, "node_type": "group"}
 
 
-@pytest.mark.parametrize("step", [1, 2, 4])
+@pytest.mark.parametrize("indent", [None, 0, 1, 2, 4])
 @pytest.mark.parametrize("seed", range(20))
-def test_a_member_is_put_in_its_place(seed: int, step: int) -> None:
+@pytest.mark.parametrize(
+    "names", [NAMES, [name for name in NAMES if name.isalpha() and name.isascii()] + ["g/a", "g/b/c"]]
+)
+def test_members_are_put_in_their_places(seed: int, indent: int | None, names: list[str]) -> None:
+    """Several at once, new, other and gone: the text is that of the whole written anew."""
     choose = random.Random(seed)
     members: dict[str, Any] = {}
-    copy = written(members, step)
-    for _ in range(20):
-        name, value = choose.choice(NAMES), choose.choice(VALUES)
-        assert copy.holds(name) == (name in members)
-        members[name] = value
-        copy = copy.with_member(name, dump_document(value, indent=step))
-        assert copy == written(members, step)
-    assert copy.raw == json.dumps(json.loads(copy.raw), indent=step).encode()
-    assert kept_copy(copy.raw) == copy
-    assert load_without_copy(copy.raw, "zarr.json") == {**HEAD, "node_type": "group"}
+    raw = json.dumps(whole(members), indent=indent).encode()
+    for _ in range(15):
+        changes = {choose.choice(names): choose.choice(VALUES) for _ in range(choose.randint(1, 4))}
+        copy = find_copy(raw, "zarr.json", "zarr.json")
+        assert copy is not None
+        assert [name for name in names if name in copy] == [name for name in names if name in members]
+        assert sorted(copy.below("g")) == sorted(name for name in members if name.startswith("g/"))
+        members = {name: value for name, value in {**members, **changes}.items() if value is not None}
+        made = copy.edited(changes)
+        raw = made.raw
+        assert raw == json.dumps(whole(members), indent=indent).encode()
+        assert list(made) == sorted(members, key=tree_order)
+        copies._kept.clear()  # what is located anew is what was derived
+        again = find_copy(raw, "zarr.json", "zarr.json")
+        assert again is not None
+        assert (again.opening, again.closing, again.places.tolist()) == (
+            made.opening,
+            made.closing,
+            made.places.tolist(),
+        )
+        if indent:
+            texts = {name: dump_document(members[name], indent=indent) for name in sorted(members, key=tree_order)}
+            assert raw == write_copy(whole({}), texts, indent)
+    assert load_without_copy(raw, "zarr.json") == {**HEAD, "node_type": "group"}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b'{"metadata":{"a":{},"a":{"n":1}}}',  # a name twice: the last one counts
+        b'{"metadata":{"x":{}},"metadata" : { "a":{"n":1} } }',
+        b'\xef\xbb\xbf{"metadata": {"a": {"n": 1}}}',
+        b'{"metadata":{\n"a" :\t{"n":1}\r\n},"zarr_consolidated_format":1}\n',
+        b'{"metad\\u0061ta": {"a": {"n": 1}}}',
+    ],
+)
+def test_texts_of_other_writers(raw: bytes) -> None:
+    copy = find_copy(raw, ".zmetadata", ".zmetadata")
+    assert copy is not None
+    made = json.loads(copy.edited({"b/.zarray": {"k": [1]}}).raw)
+    assert made["metadata"] == {"a": {"n": 1}, "b/.zarray": {"k": [1]}}
+
+
+def test_texts_without_a_copy_and_damaged_ones() -> None:
+    assert find_copy(b'{"metadata": 5}', ".zmetadata", ".zmetadata") is None
+    assert find_copy(b"{}", "zarr.json", "zarr.json") is None
+    for damaged in (b"", b"{", b'{"metadata": {"a": {}}', b'{"metadata": {}} x', b"[]"):
+        with pytest.raises(ValueError, match="document") if damaged != b"[]" else pytest.raises(TypeError):
+            find_copy(damaged, ".zmetadata", ".zmetadata")
 
 
 def test_a_change_below_a_group_parses_no_copy(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,10 +101,16 @@ def test_a_change_below_a_group_parses_no_copy(tmp_path: Any, monkeypatch: pytes
             warnings.simplefilter("ignore")
             root = zarr.consolidate_metadata(store)
         with monkeypatch.context() as watched:
-            watched.setattr(consolidated, "_entries", lambda *_: pytest.fail("the copy was parsed"))
+            watched.setattr(copies, "load_document", lambda *_: pytest.fail("the copy was parsed"))
+            copies._kept.clear()  # as in a new process
             root.create_array("g/a", shape=(4,), dtype="int8")
             root.create_array("b", shape=(4,), dtype="int8").attrs["k"] = 1
             root["g/x"].resize((8,))
+            names = [f"h/{number}" for number in range(20)]
+            assert len(list(zarr.create_hierarchy(store=store, nodes=dict.fromkeys(names, root["b"].metadata)))) == 21
+            assert list(root["h"]) == sorted(name[2:] for name in names)
+            del root["h"]
+            assert "h" not in root
         stored = json.loads(store.get_sync("zarr.json").to_bytes())["consolidated_metadata"]["metadata"]
         assert list(stored) == ["b", "g", "g/a", "g/x"]
         assert stored["b"]["attributes"] == {"k": 1}

@@ -26,12 +26,12 @@ for statement in json.loads(sys.argv[1]):
         print([each.__name__ for each in type(error).__mro__], error)
 """
 CASES = (
-    ("zarr.create_array({}, shape=2, dtype='bfloat16')", "TypeError", "zarr[ml_dtypes]"),
-    ("zarr.create_array({}, shape=2, dtype='bfloat16', zarr_format=2)", "TypeError", "zarr[ml_dtypes]"),
-    ("zarr.zeros(2, dtype='int4')", "TypeError", "zarr[ml_dtypes]"),
-    ("zarr.zeros(2, dtype='complex_bfloat16')", "TypeError", "zarr[ml_dtypes]"),
-    ("zarr.zeros(2, dtype='complex_float8_e5m2')", "TypeError", "zarr[ml_dtypes]"),
-    ("zarr.dtype.parse_dtype({'name': 'float8_e4m3'}, zarr_format=3)", "ValueError", "zarr[ml_dtypes]"),
+    ("zarr.create_array({}, shape=2, dtype='bfloat16')", "TypeError", "zarr[ml-dtypes]"),
+    ("zarr.create_array({}, shape=2, dtype='bfloat16', zarr_format=2)", "TypeError", "zarr[ml-dtypes]"),
+    ("zarr.zeros(2, dtype='int4')", "TypeError", "zarr[ml-dtypes]"),
+    ("zarr.zeros(2, dtype='complex_bfloat16')", "TypeError", "zarr[ml-dtypes]"),
+    ("zarr.zeros(2, dtype='complex_float8_e5m2')", "TypeError", "zarr[ml-dtypes]"),
+    ("zarr.dtype.parse_dtype({'name': 'float8_e4m3'}, zarr_format=3)", "ValueError", "zarr[ml-dtypes]"),
     ("write(PCodec())", "UnknownCodecError", "zarr[pcodec]"),
     ("write({'name': 'pcodec', 'configuration': {}})", "UnknownCodecError", "zarr[pcodec]"),
     ("write(ZFPY(mode=4, tolerance=0.1))", "UnknownCodecError", "zarr[zfp]"),

@@ -53,8 +53,8 @@ def test_one_argument_is_the_message() -> None:
     [
         (errors.ArrayNotFoundError("s", "p"), "No array found in store 's' at path 'p'"),
         (errors.GroupNotFoundError("s", "p"), "No group found in store 's' at path 'p'"),
-        (errors.ContainsArrayError("s", "p"), "An array exists in store 's' at path 'p'. Open it with open_array, or replace it with overwrite=True."),  # noqa: E501
-        (errors.ContainsGroupError("s", "p"), "A group exists in store 's' at path 'p'. Open it with open_group, or replace it with overwrite=True."),  # noqa: E501
+        (errors.ContainsArrayError("s", "p"), "An array exists in store 's' at path 'p'."),
+        (errors.ContainsGroupError("s", "p"), "A group exists in store 's' at path 'p'."),
         (errors.MetadataValidationError("a", "b", "c"), "Invalid value for 'a'. Expected 'b'. Got 'c'."),
         (errors.NodeTypeValidationError("a", "b", "c"), "Invalid value for 'a'. Expected 'b'. Got 'c'."),
     ],

@@ -255,6 +255,6 @@ def test_blocks_said_to_be_huge_take_no_time() -> None:
     store = store_of(
         {"attributes.json": {"n5": "4.0.0"}, "s/0/attributes.json": document, "s/0/0/0/0": block(data, bytes)}
     )
-    start = time.perf_counter()
+    start = time.process_time()
     np.testing.assert_array_equal(zarr.open_array(store, path="s/0", mode="r")[:], data)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2

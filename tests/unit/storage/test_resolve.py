@@ -459,7 +459,7 @@ def test_a_file_of_another_format_is_named(name: str, opener: Any, mode: str, tm
 def test_a_file_of_no_known_format_is_not_named(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(content)
-    with pytest.raises(FileNotFoundError, match="No group found"):
+    with pytest.raises(FileNotFoundError, match="unknown format; a store is a folder"):
         zarr.open_group(file, mode="r")
     with pytest.raises(FileExistsError, match="a file that is no zip file"):
         zarr.open_group(file, mode="a")

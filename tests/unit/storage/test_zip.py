@@ -335,7 +335,7 @@ def test_a_bomb_allocates_no_more_than_it_announces(tmp_path: Path) -> None:
     where = raw.rfind(b"PK\1\2")
     raw[where + 24 : where + 28] = struct.pack("<I", 100)
     path.write_bytes(raw)
-    with pytest.raises(ZipFormatError, match="101 bytes where the directory says 100"):
+    with pytest.raises(ZipFormatError, match="101 bytes where the directory states 100"):
         ZipStore(path).get_sync("a")
 
 

@@ -1,8 +1,8 @@
-"""Abilities of a store, which decide how it is asked: plain methods or coroutines, many keys at once, contents first.
+"""Abilities of a store, which decide how it is called: plain methods or coroutines, many keys at once, contents first.
 
-A store of ours has several ways to one value: the coroutine, the plain method, and calls for many values at once. They
-do the same as long as nobody changed one of them, in a subclass or on the one store. A method that a subclass, or a
-test, put something over is never passed by.
+A store of this library has several ways to one value: the coroutine, the plain method, and calls for many values at
+once. They have the same effect unless one of them was replaced, in a subclass or on one store object. A method that a
+subclass or a test has replaced is always called.
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple, cast
 
-if TYPE_CHECKING:
-    from zarr.buffer.core import Buffer
-    from zarr.types import BytesLike
-
+from zarr.buffer.core import Buffer
+from zarr.types import BytesLike
 
 _TWINS = (
     "get",
@@ -35,8 +33,12 @@ ENDS: Final = ("", "_sync")
 
 
 def _depth(cls: type, name: str) -> int:
-    """Return how far up the class that defines a name is; a large number if none does."""
-    return next((i for i, base in enumerate(cls.__mro__) if name in vars(base)), 1 << 30)
+    """Return the depth of the class that defines a name in the order of inheritance; a large number if none does.
+
+    Classes marked ``passed_over`` only add the calls of zarr-python 2.
+    """
+    levels = (i for i, base in enumerate(cls.__mro__) if name in vars(base) and "passed_over" not in vars(base))
+    return next(levels, 1 << 30)
 
 
 def plain_method(store: object, name: str) -> Any:
@@ -55,16 +57,20 @@ def plain_method(store: object, name: str) -> Any:
 
 
 def takes_contents_first(store: object) -> bool:
-    """Return whether a store takes values that no document tells of (yet): the stores of this library do.
+    """Return True if a store accepts chunks before their metadata document, as the stores of this library do.
 
-    They say so by ``contents_first``, and wrappers say what the wrapped store says. Their readers never meet a document
-    without its data, and a writer that is killed leaves the old state or the new. All other stores may hold chunks
-    against the stored documents; they see the order of requests of zarr-python.
+    The attribute ``contents_first`` declares it; wrappers return that of the wrapped store. Readers of these stores
+    never find a document without its data, and a killed writer leaves the old state or the new one. All other stores
+    may compare chunks with the stored documents; they get the requests in the order of zarr-python.
 
     Parameters
     ----------
     store
         The store.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -77,21 +83,25 @@ def takes_contents_first(store: object) -> bool:
 
 @cache
 def class_is_synchronous(cls: type) -> bool:
-    """Return whether no coroutine of a class was overridden below the plain method that does the same."""
+    """Return True if no coroutine of a class was overridden below the plain method with the same effect."""
     return all(_depth(cls, f"{name}_sync") <= min(_depth(cls, name), 1 << 29) for name in _TWINS)
 
 
 def is_synchronous(store: object) -> bool:
-    """Return whether the plain methods of a store do what its coroutines do.
+    """Return True if the plain methods of a store have the same effect as its coroutines.
 
-    That is so when each plain method is defined in the class that defines its coroutine, or below it: a subclass that
-    overrides only the coroutine ``get`` wants it to be called. A wrapper answers for the store that it wraps by an
-    attribute ``synchronous``.
+    That is so if each plain method is defined in the class that defines its coroutine, or below it: in a subclass that
+    overrides only the coroutine ``get``, the coroutine must be called. A wrapper answers for the store that it wraps by
+    an attribute ``synchronous``.
 
     Parameters
     ----------
     store
         The store.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -117,38 +127,45 @@ def _class_serves(cls: type, method: str, simpler: frozenset[str]) -> bool:
 
 
 def _serving(store: Any, method: str, simpler: frozenset[str]) -> Callable[..., Any] | None:
-    """Return a method that stands for simpler ones; None where there is none, or one of those is overridden."""
+    """Return a method that replaces simpler ones; None if there is none, or a simpler one is overridden."""
     served = _class_serves(cast("Any", type(store)), method, simpler)
     return getattr(store, method) if served and simpler.isdisjoint(getattr(store, "__dict__", ())) else None
 
 
 def get_many_of(store: Any) -> Callable[..., Sequence[Buffer | None]] | None:
-    """Return the method ``get_many_sync`` of a store; None where there is none, or single reads are somebody's.
+    """Return the method ``get_many_sync`` of a store; None if there is none, or single reads are overridden.
 
     Parameters
     ----------
     store
         The store.
 
+    Returns
+    -------
+    callable or None
+
     Examples
     --------
-    >>> from zarr.storage import MemoryStore
-    >>> get_many_of(MemoryStore()) is None
+    >>> get_many_of(object()) is None
     True
     """
     return _serving(store, "get_many_sync", _READS)
 
 
 def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
-    """Return the method ``stamp_sync`` of a store; None where there is none, or reads are somebody's to see.
+    """Return the method ``stamp_sync`` of a store; None if there is none, or reads are overridden.
 
     A store may offer ``stamp_sync(key)``: an object that compares equal for one and the same value of the key only, or
-    None where there is no such object. Decoded chunks are kept by it.
+    None if there is no such object. Decoded chunks are kept by it.
 
     Parameters
     ----------
     store
         The store.
+
+    Returns
+    -------
+    callable or None
 
     Examples
     --------
@@ -158,16 +175,45 @@ def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
     return _serving(store, "stamp_sync", _READS)
 
 
-def open_value_of(store: Any) -> Callable[[str], Any] | None:
-    """Return the method ``open_value_sync`` of a store; None where there is none, or reads are somebody's to see.
+def versioned_of(store: Any) -> Callable[..., Any] | None:
+    """Return the method ``get_versioned`` of a store; None if there is none, or reads are overridden.
 
-    A store may offer ``open_value_sync(key)``: a context manager that gives a function which reads ranges of the value
-    that the key has now, whoever replaces it meanwhile, in this process or another; or None where it has none.
+    A store may offer ``get_versioned(key, prototype, byte_range, version)``, a coroutine that returns a range and the
+    version of the value it was read from (None if the value has none). If a version is given, it raises
+    :class:`zarr.errors.ValueReplacedError` unless the value still has it.
 
     Parameters
     ----------
     store
         The store.
+
+    Returns
+    -------
+    callable or None
+
+    Examples
+    --------
+    >>> versioned_of(object()) is None
+    True
+    """
+    return _serving(store, "get_versioned", _PARTIAL_READS)
+
+
+def open_value_of(store: Any) -> Callable[[str], Any] | None:
+    """Return the method ``open_value_sync`` of a store; None if there is none, or reads are overridden.
+
+    A store may offer ``open_value_sync(key)``: a context manager that gives a function which reads ranges of the
+    present value of the key. The function reads that value also after another thread or process has replaced it. It is
+    None if the key has no value.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Returns
+    -------
+    callable or None
 
     Examples
     --------
@@ -186,15 +232,19 @@ def _class_moves_in_bulk(cls: type) -> bool:
 
 
 def bulk_access_of(store: Any) -> BulkAccess | None:
-    """Return how a store moves many values at once; None where somebody sees to single ones.
+    """Return how a store moves many values at once; None if single reads, writes or deletions are overridden.
 
-    That is a subclass that overrides how values are read, written or deleted, or a test that replaced such a method
-    of one store: what they do must not be passed by.
+    They are overridden by a subclass, or by a test that replaced such a method on one store object: these methods must
+    be called for every value.
 
     Parameters
     ----------
     store
         The store.
+
+    Returns
+    -------
+    BulkAccess or None
 
     Examples
     --------
@@ -213,11 +263,11 @@ def bulk_access_of(store: Any) -> BulkAccess | None:
 
 
 AT_HAND = ("files", "memory")
-"""The kinds of bulk transfer of stores that may be listed unasked: folders, memory; others only if a user asks."""
+"""Kinds of bulk transfer of stores that may be listed without a request of the user: folders and memory."""
 
 
 class _LastStore:
-    """The store that was asked last: a thousand arrays of one group ask for the same one."""
+    """The last store that was examined: a thousand arrays of one group have the same store."""
 
     known: tuple[Any, int, str | None] = (lambda: None, 0, None)
 
@@ -225,7 +275,7 @@ class _LastStore:
 def bulk_kind(store: object) -> str | None:
     """Return how the chunks of a store are moved in bulk: "files", "memory", "buffers", or None for one by one.
 
-    A store of coroutines is asked for many keys at a time.
+    A store of coroutines gets many requests at a time.
 
     Parameters
     ----------
@@ -253,21 +303,29 @@ def bulk_kind(store: object) -> str | None:
 
 @cache
 def class_goes_by(cls: type, single: str, *others: str) -> bool:
-    """Return the answer of :func:`goes_by` for the stores of a class."""
+    """Return the result of :func:`goes_by` for the stores of a class.
+
+    Parameters
+    ----------
+    single : str
+        The name of the simpler method.
+    *others : str
+        The names of the other methods.
+    """
     coroutine, plain = (_depth(cls, f"{single}{end}") for end in ENDS)
     depth = min(_depth(cls, f"{other}{end}") for other in others for end in ENDS)
     if min(plain, coroutine) >= depth or depth == 1 << 30:
         return False
     if cls.__mro__[depth].__module__.startswith("zarr.abc."):
-        return coroutine < plain < 1 << 30  # what is inherited calls the simpler method; the plain one, if there is one
+        return coroutine < plain < 1 << 30  # an inherited method calls the simpler one; the plain form, if there is one
     return True
 
 
 def goes_by(store: Any, single: str, *others: str) -> bool:
-    """Return whether a call has to be made of simpler ones, since these were overridden and it was not.
+    """Return True if a call must be replaced by simpler ones, since these are overridden and it is not.
 
-    A subclass that overrides ``set`` sees new nodes too, though ``set_if_not_exists`` could store them; one that
-    overrides ``delete`` sees each key of a group that is deleted, though ``delete_dir`` could remove them all.
+    A subclass that overrides ``set`` receives new nodes, too, though ``set_if_not_exists`` could store them; one that
+    overrides ``delete`` receives each key of a deleted group, though ``delete_dir`` could remove them all.
 
     Parameters
     ----------
@@ -275,8 +333,12 @@ def goes_by(store: Any, single: str, *others: str) -> bool:
         The store.
     single
         The name of the simpler method.
-    others
-        The names of the other ones.
+    *others : str
+        The names of the other methods.
+
+    Returns
+    -------
+    bool
 
     Examples
     --------
@@ -299,18 +361,18 @@ class BulkAccess(NamedTuple):
     Parameters
     ----------
     kind
-        "files": every key is a file below ``root``, and the core opens it itself. "buffers": the two functions hand
-        over the bytes of many keys.
+        "files": every key is a file below ``root``, and the core opens it itself. "buffers": the two functions pass the
+        bytes of many keys.
     root
         The folder, for "files".
     get_many
-        Takes keys, returns for each its bytes or None, for "buffers".
+        Takes keys, returns for each its bytes or None; for "buffers".
     set_many
         Takes pairs of a key and its bytes, or None to delete the key. None if the store is read-only.
     fsync
-        Whether files are synchronised to the disk before they become visible, for "files".
+        If True, files are synchronised to the disk before they become visible; for "files".
     in_place
-        Whether ``get_many`` hands over memory as it lies, so that taking a little of a large value costs little.
+        If True, ``get_many`` returns memory without a copy, so that a small part of a large value is cheap.
     """
 
     kind: Literal["files", "buffers"]

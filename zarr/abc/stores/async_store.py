@@ -1,4 +1,4 @@
-"""The contract of a store that is written with coroutines; the base of all stores."""
+"""The contract of a store with coroutines; the base of all stores."""
 
 from __future__ import annotations
 
@@ -8,23 +8,20 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, S
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, asyncio
 from zarr.abc.stores.abilities import BulkAccess, takes_contents_first
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import ReadOnlyError, label_of
 
 if TYPE_CHECKING:
-    import asyncio
-
     from zarr.abc.stores import changes, protocols
     from zarr.abc.stores.changes import PartialValue
     from zarr.abc.stores.protocols import ByteRequest, MergedRequest
 else:
-    asyncio = LazyModule("asyncio")
     protocols = LazyModule("zarr.abc.stores.protocols")
     changes = LazyModule("zarr.abc.stores.changes")
 
-# The number of requests of one default method that run at the same time.
+# The number of parallel requests of one default method.
 _WINDOW = 64
 
 
@@ -50,15 +47,15 @@ async def gather_windowed(func: Callable[..., Any], arguments: list[Any]) -> lis
 
 
 class Store(ABC):
-    """Bytes under string keys, reached by coroutines.
+    """Bytes under string keys, accessed by coroutines.
 
     Keys are paths without a leading slash: ``"a/b/zarr.json"``. A subclass defines the abstract methods; all others
-    have defaults made of those.
+    have defaults that call these.
 
     Parameters
     ----------
     read_only
-        Whether writing is refused.
+        If True, the store refuses every change.
     """
 
     _read_only: bool
@@ -75,19 +72,24 @@ class Store(ABC):
         Parameters
         ----------
         *args, **kwargs
-            What the class takes.
+            The parameters of the class.
         """
         store = cls(*args, **kwargs)
         await store._open()
         return store
 
     def with_read_only(self, read_only: bool = False) -> Store:
-        """Return a store of the same data that is read-only, or is not.
+        """Return a store over the same data, read-only or writable.
+
+        Parameters
+        ----------
+        read_only : bool
+            If True, the store refuses every change. Default: False.
 
         Raises
         ------
         NotImplementedError
-            When the class has no way to do this.
+            If the class cannot do this.
         """
         raise NotImplementedError(f"with_read_only is not implemented for the {type(self)} store type.")
 
@@ -105,7 +107,7 @@ class Store(ABC):
         Raises
         ------
         ValueError
-            When it is open already.
+            If it is open already.
         """
         if self._is_open:
             raise ValueError("store is already open")
@@ -118,20 +120,20 @@ class Store(ABC):
 
     @property
     def read_only(self) -> bool:
-        """True if writing is refused."""
+        """True if the store refuses every change."""
         return self._read_only
 
     def _check_writable(self) -> None:
-        """Raise if the store is read-only."""
+        """Raise an error if the store is read-only."""
         if self.read_only:
             raise ReadOnlyError(f"store was opened in read-only mode and does not support writing: {label_of(self)}")
 
     @abstractmethod
     def __eq__(self, value: object) -> bool:
-        """Return whether another store holds the same data."""
+        """Return True if another store holds the same data."""
 
     def bulk_access(self) -> BulkAccess | None:
-        """Return how the compiled core may serve many keys at once; None if it must ask for them one by one."""
+        """Return how the compiled core may access many keys at once; None if it must read them one by one."""
         return None
 
     @abstractmethod
@@ -143,9 +145,9 @@ class Store(ABC):
         key
             The key.
         prototype
-            Which class holds the bytes.
+            The classes that hold the bytes.
         byte_range
-            Which part; None for all.
+            The range of the value; None, the default, for all.
         """
 
     @abstractmethod
@@ -156,12 +158,12 @@ class Store(ABC):
 
     @abstractmethod
     async def exists(self, key: str) -> bool:
-        """Return whether a key has a value."""
+        """Return True if a key has a value."""
 
     @property
     @abstractmethod
     def supports_writes(self) -> bool:
-        """True if the store can be written to at all."""
+        """True if the store can be written to."""
 
     @abstractmethod
     async def set(self, key: str, value: Buffer) -> None:
@@ -175,14 +177,14 @@ class Store(ABC):
 
     @property
     def supports_set_if_match(self) -> bool:
-        """True if ``set_if_match`` is one step with regard to every other writer of the same data.
+        """True if ``set_if_match`` is one step for all writers of the same data.
 
-        Where it is not, a store may still offer it as one step among the ``set_if_match`` calls of one process.
+        If it is False, a store may still offer it as one step among the ``set_if_match`` calls of one process.
         """
         return False
 
     async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Store a value if the key still holds what the caller saw last: compare and swap.
+        """Store a value if the key still holds the expected one: compare and swap.
 
         Parameters
         ----------
@@ -191,16 +193,16 @@ class Store(ABC):
         value
             The new value.
         expected
-            The value that the key must hold; None if it must hold none.
+            The value that the key must have; None if it must have none.
 
         Returns
         -------
-        Whether the value was stored. If not, read the key, do the change again, and try again.
+        True if the value was stored. If not, read the key, do the change again, and try again.
 
         Raises
         ------
         NotImplementedError
-            When the store has no way to do this; ``supports_set_if_match`` is False then.
+            If the store cannot do this; then ``supports_set_if_match`` is False.
         """
         raise NotImplementedError(
             f"{type(self).__name__} cannot store a value on a condition. Stores that can: SQLiteStore, LMDBStore and, "
@@ -212,7 +214,7 @@ class Store(ABC):
 
     @property
     def supports_consolidated_metadata(self) -> bool:
-        """True if consolidated metadata is of use in this store."""
+        """True if the store allows consolidated metadata."""
         return True
 
     @property
@@ -226,7 +228,7 @@ class Store(ABC):
 
     @property
     def supports_partial_writes(self) -> Literal[False]:
-        """True if a part of a value can be replaced; no store can."""
+        """True if a part of a value can be replaced; always False."""
         return False
 
     @property
@@ -247,12 +249,16 @@ class Store(ABC):
         """Yield the names of the keys and folders directly below a folder."""
 
     async def is_empty(self, prefix: str) -> bool:
-        """Return whether there is no key below a folder.
+        """Return True if there is no key below a folder.
 
         Parameters
         ----------
         prefix
             The folder; "" for the whole store.
+
+        Returns
+        -------
+        bool
         """
         async for _ in self.list_prefix(as_folder(prefix)):
             return False
@@ -268,7 +274,7 @@ class Store(ABC):
         Raises
         ------
         NotImplementedError
-            When the store cannot delete or cannot list.
+            If the store cannot delete or cannot list.
         """
         self._check_writable()
         if not self.supports_deletes:
@@ -298,31 +304,32 @@ class Store(ABC):
         max_gap_bytes: int = 1 << 20,
         max_coalesced_bytes: int = 16 << 20,
     ) -> AsyncIterator[Sequence[tuple[int, Buffer | None]]]:
-        """Read several parts of one value; parts that lie near each other are read in one request.
+        """Read several ranges of one value; near ranges are read in one request.
 
         Parameters
         ----------
         key
             The key.
         byte_ranges
-            The parts.
+            The ranges.
         prototype
-            Which class holds the bytes.
+            The class that holds the bytes.
         max_concurrency
-            How many requests run at the same time.
+            Maximum number of parallel requests.
         max_gap_bytes
-            How many unwanted bytes one request may read between two parts.
+            Maximum number of unneeded bytes that one request may read between two ranges.
         max_coalesced_bytes
-            How long a request may become by taking several parts together.
+            Maximum length of a request that joins several ranges.
 
         Yields
         ------
-        For each request that is done, in any order, pairs of the index of a part and its bytes.
+        For each finished request, in any order, pairs of the index of a range and its bytes.
 
         Raises
         ------
-        ExceptionGroup
-            When requests fail; it holds a FileNotFoundError if the key has no value. The other requests are cancelled.
+        BaseExceptionGroup
+            If requests fail (an ExceptionGroup, unless one was interrupted); it holds a FileNotFoundError if the key
+            has no value. The other requests are cancelled.
         """
         limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
         waiting = protocols.merge_requests(byte_ranges, **limits)
@@ -360,14 +367,32 @@ class Store(ABC):
         max_gap_bytes: int = 1 << 20,
         max_coalesced_bytes: int = 16 << 20,
     ) -> Sequence[tuple[int, Buffer | None]]:
-        """Read several parts of one value without an event loop; the parameters are those of ``get_ranges``.
+        """Read several ranges of one value without an event loop; the parameters are those of ``get_ranges``.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        byte_ranges : Sequence[ByteRequest or None]
+            The ranges of bytes to read.
+        prototype : BufferPrototype
+            The classes of buffers to return.
+        max_gap_bytes : int
+            Ranges with at most this number of bytes between them are read as one.
+        max_coalesced_bytes : int
+            Ranges are not joined beyond this number of bytes.
+
+        Returns
+        -------
+        sequence of (int, Buffer or None)
+            The number of each range, and its bytes.
 
         Raises
         ------
         TypeError
-            When the store has no ``get_sync``.
+            If the store has no ``get_sync``.
         ExceptionGroup
-            When a request fails; it holds a FileNotFoundError if the key has no value.
+            If a request fails; it holds a FileNotFoundError if the key has no value.
         """
         if not isinstance(self, protocols.SupportsGetSync):
             raise TypeError(f"{type(self).__name__} does not support synchronous reads")
@@ -389,7 +414,7 @@ class Store(ABC):
         Raises
         ------
         FileNotFoundError
-            When there is none.
+            If there is no value.
         """
         value = await self.get(key, prototype=default_buffer_prototype())
         if value is None:
@@ -397,24 +422,35 @@ class Store(ABC):
         return len(value)
 
     async def getsize_prefix(self, prefix: str) -> int:
-        """Return the sum of the lengths of all values below a folder, in bytes."""
+        """Return the sum of the lengths of all values below a folder, in bytes.
+
+        Parameters
+        ----------
+        prefix : str
+            Keys that begin with this path.
+
+        Returns
+        -------
+        int
+            Bytes.
+        """
         keys = [(key,) async for key in self.list_prefix(as_folder(prefix))]
         return sum(await gather_windowed(self.getsize, keys))
 
     async def set_partial_values(self, key_start_values: Iterable[PartialValue]) -> None:
-        """Replace parts of values; a value grows where a part reaches beyond its end.
+        """Replace parts of values; a value grows if a part reaches beyond its end.
 
-        Each value changes in one step. Where the store can compare and swap, what others write meanwhile is kept.
+        Each value changes in one step. If the store can compare and swap, parts that others write meanwhile are kept.
 
         Parameters
         ----------
         key_start_values
-            Each a key, the offset in bytes at which to write, and what to write there.
+            For each part: the key, the offset in bytes, and the bytes.
 
         Raises
         ------
         ValueError
-            When an offset is negative, or behind the end of the value.
+            If an offset is negative, or after the end of the value.
         """
         self._check_writable()
         compare = self._compares_and_swaps()
@@ -422,26 +458,33 @@ class Store(ABC):
         await gather_windowed(changes.set_parts, parts)
 
     def _compares_and_swaps(self) -> bool:
-        """Return whether ``set_if_match`` is there, and goes the way that ``get`` and ``set`` of this class go."""
+        """Return True if ``set_if_match`` exists and is not older than ``get`` and ``set`` of the class."""
         owner = next(base for base in type(self).__mro__ if "set_if_match" in vars(base))
         return owner is not Store and not changes.sees_to_values(type(self), owner)
 
     async def rename(self, src: str, dest: str) -> None:
-        """Give a key another name; or a folder, with all that is below it.
+        """Rename a key; or a folder, with all that is below it.
 
-        In one step in SQLite, LMDB, zip files and local folders. In others the values are copied, and the old ones
-        deleted when that is done; the documents of arrays and groups are copied last.
+        This is one step in SQLite, LMDB, zip files and local folders. In other stores the values are copied, and the
+        old ones deleted after that; the documents of arrays and groups are copied last.
+
+        Parameters
+        ----------
+        src : str
+            The path of a node or a key.
+        dest : str
+            The new path.
 
         Raises
         ------
         FileNotFoundError
-            When there is no such key or folder.
+            If there is no such key or folder.
         FileExistsError
-            When there is something of the new name.
+            If there is something at the new path.
         ValueError
-            When a folder would come to lie in itself.
+            If the new path lies inside the folder.
         NotImplementedError
-            When the store cannot delete.
+            If the store cannot delete.
         """
         self._check_writable()
         if not self.supports_deletes:
@@ -457,7 +500,7 @@ class Store(ABC):
         await gather_windowed(self.delete, [(key,) for key in reversed(names)])
 
     async def _copy_value(self, src: str, dest: str) -> None:
-        """Copy one value; override where the store can do it without handing the bytes over."""
+        """Copy one value; override this if the store can copy without transferring the bytes."""
         value = await self.get(src, default_buffer_prototype())
         if value is not None:
             await self.set(dest, value)

@@ -1,4 +1,4 @@
-"""Provide what every store can do by its own reads and writes: replace parts of values, and rename."""
+"""Changes that every store can make by its own reads and writes: replace parts of values, and rename."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.types import METADATA_NAMES, BytesLike
 
 PartialValue = tuple[str, int, "Buffer | BytesLike"]
-"""A key, the offset in bytes at which to write, and what to write there."""
+"""A key, the offset in bytes, and the bytes to write there."""
 
 _SINGLE: Final = ("get", "set", "delete", "get_sync", "set_sync", "delete_sync")
 
 
 def sees_to_values(cls: type, owner: type) -> bool:
-    """Return whether a class below ``owner`` reads or writes single values in its own way."""
+    """Return True if a class below ``owner`` overrides reads or writes of single values."""
     below = cls.__mro__[: cls.__mro__.index(owner)]
     return any(name in vars(base) for base in below for name in _SINGLE)
 
 
 def by_key(values: Iterable[PartialValue]) -> dict[str, list[tuple[int, bytes]]]:
-    """Return the parts to be written, by key; those of one key in their order.
+    """Return the parts to write, by key; those of one key in their order.
 
     Raises
     ------
     ValueError
-        An offset is negative.
+        If an offset is negative.
     """
     found: dict[str, list[tuple[int, bytes]]] = {}
     for key, start, value in values:
@@ -42,12 +42,12 @@ def by_key(values: Iterable[PartialValue]) -> dict[str, list[tuple[int, bytes]]]
 
 
 def patched(key: str, stored: bytes, parts: Iterable[tuple[int, bytes]]) -> bytes:
-    """Return a value with parts of it replaced; it grows where a part reaches beyond its end.
+    """Return a value with parts of it replaced; it grows if a part reaches beyond its end.
 
     Raises
     ------
     ValueError
-        A part begins behind the end of the value.
+        If a part begins after the end of the value.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def patched(key: str, stored: bytes, parts: Iterable[tuple[int, bytes]]) -> byte
 
 
 async def set_parts(store: Any, key: str, parts: list[tuple[int, bytes]], compare: bool) -> None:
-    """Replace parts of one value; with ``compare``, again where the value was changed by somebody meanwhile."""
+    """Replace parts of one value; with ``compare``, try again if another writer has changed the value meanwhile."""
     prototype = default_buffer_prototype()
     while True:
         stored = await store.get(key, prototype)
@@ -79,16 +79,16 @@ async def set_parts(store: Any, key: str, parts: list[tuple[int, bytes]], compar
         except NotImplementedError:
             if not compare:
                 raise
-            compare = False  # this very store cannot, though others of its class can
+            compare = False  # this store object cannot, though others of its class can
 
 
 async def names_to_move(store: Any, src: str, dest: str) -> dict[str, str]:
-    """Return the keys that a renaming concerns, each with its new name; documents of nodes come last.
+    """Return the keys to rename, each with its new name; documents of nodes come last.
 
     Raises
     ------
     FileNotFoundError, FileExistsError, ValueError
-        There is nothing to rename, something in its way, or a folder would come to lie in itself.
+        If there is nothing to rename, something is in its way, or the new path lies inside the folder.
     """
     if not src or not dest:
         raise ValueError(f"a key or a folder is renamed, and the root is neither: {src!r} to {dest!r}")
@@ -104,12 +104,12 @@ async def names_to_move(store: Any, src: str, dest: str) -> dict[str, str]:
 
 
 def is_document(key: str) -> bool:
-    """Return whether a key is that of a document of a node."""
+    """Return True if a key is that of a document of a node."""
     return key.rpartition("/")[2] in METADATA_NAMES
 
 
 def in_node_order(store: Any, keys: Iterable[str]) -> list[str]:
-    """Return the keys of nodes in the order of storing: contents first and the root's document last, or the reverse."""
+    """Return the keys of nodes in the order of storing: contents first and the root's document last, or reversed."""
     if takes_contents_first(store):
         return sorted(keys, key=lambda key: (is_document(key), -key.count("/") * is_document(key), key))
     return sorted(keys, key=lambda key: (not is_document(key), key.count("/"), key))
@@ -125,12 +125,12 @@ async def changes_of_move(store: Any, names: dict[str, str]) -> Changes:
 
 
 def moves_in_one_step(store: Any) -> bool:
-    """Return whether a store can make many changes in one step."""
+    """Return True if a store can make many changes in one step."""
     return hasattr(store, "apply_sync") and stages(store)
 
 
 class TakenError(Exception):
-    """Nothing was published, because a key holds another value than expected.
+    """A key holds another value than expected; nothing was published.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class TakenError(Exception):
     """
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"key {key!r} was changed by somebody else in the meantime")
+        super().__init__(f"key {key!r} was changed by another writer meanwhile")
         self.key = key
 
 
@@ -148,15 +148,16 @@ class Changes(NamedTuple):
     Parameters
     ----------
     removed : sequence of str
-        Folders that go with all that is below them, before the values are set; the root is ``""``.
+        Folders that are removed with all below them, before the values are set; the root is ``""``.
     values : mapping of str to Buffer or None
-        What each key holds then; None: nothing.
+        The new value of each key; None deletes it.
     absent : collection of str
         Keys that must have no value before.
     digests : mapping of str to bytes or None
-        What keys must hold before, by :func:`zarr.storage.wrappers.overlay.digest_of`; None: nothing.
+        The values that keys must hold before, as :func:`zarr.storage.wrappers.overlay.is_expected` compares them;
+        None: no value.
     defaults : collection of str
-        Keys that get their value only where there is none; what somebody else has put there in the meantime stays.
+        Keys whose value is stored only if they have none; a value that another writer has stored meanwhile stays.
     """
 
     removed: Sequence[str] = ()
@@ -167,13 +168,13 @@ class Changes(NamedTuple):
 
 
 class Stage(ABC):
-    """A place aside. Its store shows what the real one will hold once the stage is published."""
+    """A place for values before they are published. Its store shows the contents after the publication."""
 
     store: Any
 
     @abstractmethod
     def publish(self) -> None:
-        """Let everybody see what was written.
+        """Publish the written values.
 
         Raises
         ------
@@ -183,7 +184,7 @@ class Stage(ABC):
 
     @abstractmethod
     def discard(self) -> None:
-        """Forget what was written; after :meth:`publish`, there is nothing to forget."""
+        """Discard the written values; after :meth:`publish` this has no effect."""
 
 
 _OWN_WAYS: Final = frozenset(f"{name}{end}" for name in ("get", "set", "delete", "delete_dir") for end in ("", "_sync"))
@@ -192,7 +193,7 @@ _STAGING: Final = frozenset(("stage_sync", "apply_sync"))
 
 @cache
 def _class_stages(cls: type) -> bool:
-    """Return whether nobody below the class that stages sees to single values: what they do must not be passed by."""
+    """Return True if no class below the one that stages overrides single reads or writes: these must be called."""
     own = next((base for base in cls.__mro__ if not _STAGING.isdisjoint(vars(base))), None)
     if own is None:
         return False
@@ -201,9 +202,9 @@ def _class_stages(cls: type) -> bool:
 
 
 def stages(store: object) -> bool:
-    """Return whether a store can write many values aside and publish them in one step.
+    """Return True if a store can write many values aside and publish them in one step.
 
-    That is done by plain methods: one whose coroutines are overridden, whichever, is asked for each value.
+    Staging uses plain methods: a store with overridden coroutines is called for each value.
 
     Parameters
     ----------

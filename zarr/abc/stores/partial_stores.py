@@ -1,6 +1,6 @@
-"""Stores by what they can do: bases for those who write a store that cannot do everything.
+"""Bases for stores that cannot do everything, by their abilities.
 
-Each asks its author for as little as it can be made of; the rest has defaults. Source: Zarr core specification v3,
+A subclass defines as few methods as possible; the others have defaults. Source: Zarr core specification v3,
 "Abstract store interface": readable, writeable and listable stores.
 """
 
@@ -16,18 +16,19 @@ from zarr.errors import ReadOnlyError
 
 
 def _never(cls: type, name: str) -> bool:
-    """Return whether a class of stores says that it never can; a property may say so of one store only."""
+    """Return True if a class of stores declares that it lacks an ability; a property may depend on the store object."""
     return getattr(cls, name, None) is False
 
 
 class ReadStore(Store):
-    """A store that values are read from by their keys; its author writes ``get``.
+    """A store that is read by keys; a subclass defines ``get``.
 
     Every class of stores counts as a subclass: all stores can be read.
 
     Parameters
     ----------
     read_only : bool
+        If True, the store refuses every change. Default: False.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class ReadStore(Store):
     __hash__ = None  # type: ignore[assignment]
 
     async def exists(self, key: str) -> bool:
-        """Return whether a key has a value."""
+        """Return True if a key has a value."""
         return await self.get(key, default_buffer_prototype()) is not None
 
     get_partial_values = SyncStore.get_partial_values
@@ -61,19 +62,19 @@ class ReadStore(Store):
         return ReadOnlyError(f"{type(self).__name__} can be read only: it has no way of {doing}")
 
     async def set(self, key: str, value: Buffer) -> None:
-        """Refuse: there is no writing."""
+        """Refuse: the store cannot be written to."""
         raise self._refused(f"storing {key!r}")
 
     async def delete(self, key: str) -> None:
-        """Refuse: there is no writing."""
+        """Refuse: the store cannot be written to."""
         raise self._refused(f"deleting {key!r}")
 
     def list(self) -> AsyncIterator[str]:
-        """Refuse: there is no listing."""
+        """Refuse: the store cannot list keys."""
         raise NotImplementedError(f"{type(self).__name__} does not support listing.")
 
     def list_prefix(self, prefix: str) -> AsyncIterator[str]:
-        """Refuse: there is no listing."""
+        """Refuse: the store cannot list keys."""
         raise NotImplementedError(f"{type(self).__name__} does not support listing.")
 
     list_dir = list_prefix
@@ -87,9 +88,14 @@ class ReadStore(Store):
 
 
 class ReadWriteStore(ReadStore):
-    """A store that is read and written by keys; its author writes ``get``, ``set`` and ``delete``.
+    """A store that is read and written by keys; a subclass defines ``get``, ``set`` and ``delete``.
 
-    Every class of stores that does not say that it never can be written to counts as a subclass.
+    Every class of stores counts as a subclass, unless it declares that it cannot be written to.
+
+    Parameters
+    ----------
+    read_only
+        If True, the store refuses every change. Default: False.
     """
 
     supports_writes: bool = True
@@ -100,9 +106,14 @@ class ReadWriteStore(ReadStore):
 
 
 class ReadListStore(ReadStore):
-    """A store that is read by keys and lists them; its author writes ``get`` and ``list``.
+    """A store that is read by keys and lists them; a subclass defines ``get`` and ``list``.
 
-    Every class of stores that does not say that it never can list counts as a subclass.
+    Every class of stores counts as a subclass, unless it declares that it cannot list keys.
+
+    Parameters
+    ----------
+    read_only
+        If True, the store refuses every change. Default: False.
     """
 
     supports_listing: bool = True
@@ -126,7 +137,13 @@ class ReadListStore(ReadStore):
 
 
 class ReadWriteListStore(ReadWriteStore, ReadListStore):
-    """A store that can do everything; its author writes ``get``, ``set``, ``delete`` and ``list``."""
+    """A store with all abilities; a subclass defines ``get``, ``set``, ``delete`` and ``list``.
+
+    Parameters
+    ----------
+    read_only
+        If True, the store refuses every change. Default: False.
+    """
 
 
 _NEEDS: dict[type, tuple[str, ...]] = {

@@ -1,25 +1,24 @@
-"""Small contracts: a place with the bytes of one chunk, and stores with some plain methods."""
+"""Small contracts: the place of the bytes of one chunk, and stores with some plain methods."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, runtime_checkable
+from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
-if TYPE_CHECKING:
-    from zarr.buffer.core import Buffer, BufferPrototype
+from zarr.buffer.core import Buffer, BufferPrototype
 
 
 @runtime_checkable
 class ByteGetter(Protocol):
-    """The place from which a codec gets the bytes of one chunk."""
+    """The place from which a codec reads the bytes of one chunk."""
 
     async def get(self, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None: ...
 
 
 @runtime_checkable
 class ByteSetter(ByteGetter, Protocol):
-    """The place at which a codec gets and sets the bytes of one chunk."""
+    """The place at which a codec reads and stores the bytes of one chunk."""
 
     async def set(self, value: Buffer) -> None: ...
 
@@ -30,7 +29,7 @@ class ByteSetter(ByteGetter, Protocol):
 
 @runtime_checkable
 class SyncByteGetter(Protocol):
-    """The place from which a codec gets the bytes of one chunk, without an event loop."""
+    """The place from which a codec reads the bytes of one chunk, without an event loop."""
 
     def get_sync(
         self, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
@@ -39,7 +38,7 @@ class SyncByteGetter(Protocol):
 
 @runtime_checkable
 class SyncByteSetter(SyncByteGetter, Protocol):
-    """The place where a codec gets and sets the bytes of one chunk, without an event loop."""
+    """The place at which a codec reads and stores the bytes of one chunk, without an event loop."""
 
     def set_sync(self, value: Buffer) -> None: ...
 
@@ -75,7 +74,7 @@ class SupportsSyncStore(SupportsGetSync, SupportsSetSync, SupportsDeleteSync, Pr
 
 
 def _store_supports_sync_io(store: object) -> TypeGuard[SupportsSyncStore]:
-    """Return whether a store has the three plain methods."""
+    """Return True if a store has the three plain methods."""
     return isinstance(store, SupportsSyncStore)
 
 
@@ -85,7 +84,7 @@ async def set_or_delete(byte_setter: ByteSetter, value: Buffer | None) -> None:
     Parameters
     ----------
     byte_setter
-        Where.
+        The place of the value.
     value
         The bytes, or None.
     """
@@ -97,7 +96,15 @@ async def set_or_delete(byte_setter: ByteSetter, value: Buffer | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RangeByteRequest:
-    """The bytes from ``start`` up to, not including, ``end``."""
+    """The bytes from ``start`` up to, not including, ``end``.
+
+    Parameters
+    ----------
+    end : int
+        The byte after the last.
+    start : int
+        The first byte.
+    """
 
     start: int
     end: int
@@ -105,14 +112,26 @@ class RangeByteRequest:
 
 @dataclass(frozen=True, slots=True)
 class OffsetByteRequest:
-    """The bytes from ``offset`` to the end."""
+    """The bytes from ``offset`` to the end.
+
+    Parameters
+    ----------
+    offset : int
+        The first byte.
+    """
 
     offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class SuffixByteRequest:
-    """The last ``suffix`` bytes."""
+    """The last ``suffix`` bytes.
+
+    Parameters
+    ----------
+    suffix : int
+        The number of bytes at the end.
+    """
 
     suffix: int
 
@@ -122,21 +141,21 @@ ByteRequest: TypeAlias = RangeByteRequest | OffsetByteRequest | SuffixByteReques
 
 @dataclass(frozen=True, slots=True)
 class MergedRequest:
-    """One request that answers several: where to read, and what to cut out of the answer for whom.
+    """One request that reads several ranges: its range, and the parts to cut out of the answer.
 
     Attributes
     ----------
     byte_range
-        What to ask the store for.
+        The range to read from the store.
     members
-        For each part: its index among the parts asked for, and its place in the answer (None: all of it).
+        For each part: its index among the requested ones, and its place in the answer (None: all of it).
     """
 
     byte_range: ByteRequest | None
     members: tuple[tuple[int, slice | None], ...]
 
     def split(self, answer: Buffer) -> list[tuple[int, Buffer]]:
-        """Cut the answer into the parts that were asked for."""
+        """Cut the answer into the requested parts."""
         return [(index, answer if place is None else answer[place]) for index, place in self.members]
 
 
@@ -148,11 +167,11 @@ def merge_requests(
     Parameters
     ----------
     byte_ranges
-        What is wanted. Only ``RangeByteRequest`` can be merged; anything else is a request of its own.
+        The requested ranges. Only ``RangeByteRequest`` can be merged; any other is a request of its own.
     max_gap_bytes
-        How many bytes nobody wants may lie between two ranges of one request.
+        Maximum number of unneeded bytes between two ranges of one request.
     max_coalesced_bytes
-        How long a request may become by merging. A single range may be longer.
+        Maximum length of a merged request. A single range may be longer.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The contract of a store that is written with plain methods."""
+"""The contract of a store with plain methods."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from zarr._lazy import LazyModule
+from zarr._lazy import asyncio
 from zarr._process import at_fork
 from zarr.abc.stores.abilities import goes_by, is_synchronous
 from zarr.abc.stores.async_store import Store, as_folder, gather_windowed
@@ -16,14 +16,10 @@ from zarr.abc.stores.changes import sees_to_values
 from zarr.buffer.core import Buffer, BufferPrototype
 
 if TYPE_CHECKING:
-    import asyncio
-
     from zarr.abc.stores.protocols import ByteRequest
-else:
-    asyncio = LazyModule("asyncio")
 
 
-# Striped, so that there is no table of locks to be cleaned up. Reentrant: a finalizer may run, and use the library, at
+# A fixed number of locks, so that no table must be cleaned up. Reentrant: a finalizer may run, and use the library, at
 # any allocation.
 _match_locks = [threading.RLock() for _ in range(64)]
 
@@ -42,10 +38,15 @@ at_fork(renew=_renew_match_locks)
 
 
 class SyncStore(Store):
-    """Bytes under string keys, reached by plain methods.
+    """Bytes under string keys, accessed by plain methods.
 
     A subclass defines the abstract methods whose names end in ``_sync``. The coroutines of ``Store`` call them: at
     once, or in a thread if ``blocking`` is true, because they may wait for a disk or a network.
+
+    Parameters
+    ----------
+    read_only
+        If True, the store refuses every change. Default: False.
     """
 
     blocking: ClassVar[bool] = False
@@ -54,59 +55,154 @@ class SyncStore(Store):
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Return the value of a key, or a part of it; None if there is none."""
+        """Return the value of a key, or a part of it; None if there is none.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        prototype : BufferPrototype or None
+            The classes of buffers to return.
+        byte_range : ByteRequest or None
+            The range of the value to read. Default: all.
+        """
 
     @abstractmethod
     def set_sync(self, key: str, value: Buffer) -> None:
-        """Store a value."""
+        """Store a value.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+        """
 
     @abstractmethod
     def delete_sync(self, key: str) -> None:
-        """Delete a key; it need not have a value."""
+        """Delete a key; it need not have a value.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        """
 
     @abstractmethod
     def list_sync(self) -> Iterable[str]:
         """Return all keys."""
 
     def exists_sync(self, key: str) -> bool:
-        """Return whether a key has a value."""
+        """Return True if a key has a value.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+
+        Returns
+        -------
+        bool
+        """
         return self.get_sync(key) is not None
 
     def getsize_sync(self, key: str) -> int:
-        """Return the length of a value in bytes; FileNotFoundError if there is none."""
+        """Return the length of a value in bytes; FileNotFoundError if there is none.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+
+        Returns
+        -------
+        int
+            Bytes.
+        """
         value = self.get_sync(key)
         if value is None:
             raise FileNotFoundError(key)
         return len(value)
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """Return all keys that start with a string."""
+        """Return all keys that start with a string.
+
+        Parameters
+        ----------
+        prefix : str
+            Keys that begin with this path.
+
+        Returns
+        -------
+        iterable of str
+            Whole keys.
+        """
         return [key for key in self.list_sync() if key.startswith(prefix)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
-        """Return the names of the keys and folders directly below a folder."""
+        """Return the names of the keys and folders directly below a folder.
+
+        Parameters
+        ----------
+        prefix : str
+            Keys that begin with this path.
+
+        Returns
+        -------
+        iterable of str
+            Names, without the prefix.
+        """
         folder = as_folder(prefix)
         keys = self.list_prefix_sync(folder)
         return builtins.list(dict.fromkeys(key.removeprefix(folder).split("/", 1)[0] for key in keys))
 
     def delete_dir_sync(self, prefix: str) -> None:
-        """Delete every key below a folder."""
+        """Delete every key below a folder.
+
+        Parameters
+        ----------
+        prefix : str
+            Keys that begin with this path.
+        """
         self._check_writable()
         for key in builtins.list(self.list_prefix_sync(as_folder(prefix))):
             self.delete_sync(key)
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store a value unless the key has one."""
+        """Store a value unless the key has one.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+        """
         self._check_writable()
         if not self.exists_sync(key):
             self.set_sync(key, value)
 
     def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Store a value if the key still holds ``expected`` (None: nothing); the result tells whether it was stored.
+        """Store a value if the key still holds ``expected`` (None: no value); return True if it was stored.
 
-        As it stands here, this is one step among the calls of this method by all threads of this process, whichever
-        object of the store they hold. Plain ``set`` calls and other processes can come in between: stores that can rule
-        that out override it, and say so by ``supports_set_if_match``.
+        This default is one step among the calls of this method by all threads of this process, for all objects of the
+        store. Plain ``set`` calls and other processes can come in between: a store that excludes them overrides this
+        method, and returns True as ``supports_set_if_match``.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+        expected : Buffer or None
+            The value that the key must have now; None: no value.
+
+        Returns
+        -------
+        bool
+            True if the value was stored.
         """
         self._check_writable()
         with match_lock(f"{getattr(self, 'lock_prefix', id(self))}/{key}"):
@@ -119,11 +215,30 @@ class SyncStore(Store):
     def get_many_sync(
         self, keys: Iterable[str], prototype: BufferPrototype | None = None
     ) -> builtins.list[Buffer | None]:
-        """Return the values of many keys."""
+        """Return the values of many keys.
+
+        Parameters
+        ----------
+        keys : Iterable[str]
+            The keys.
+        prototype : BufferPrototype or None
+            The classes of buffers to return.
+
+        Returns
+        -------
+        list of Buffer or None
+            None for a key without a value.
+        """
         return [self.get_sync(key, prototype=prototype) for key in keys]
 
     def set_many_sync(self, items: Iterable[tuple[str, Buffer | None]]) -> None:
-        """Store many values; None deletes a key."""
+        """Store many values; None deletes a key.
+
+        Parameters
+        ----------
+        items : Iterable[tuple[str, Buffer or None]]
+            Keys with their values.
+        """
         for key, value in items:
             if value is None:
                 self.delete_sync(key)
@@ -132,7 +247,7 @@ class SyncStore(Store):
 
     @property
     def supports_writes(self) -> bool:
-        """True if the store can be written to at all."""
+        """True if the store can be written to."""
         return True
 
     @property
@@ -162,7 +277,7 @@ class SyncStore(Store):
         return await gather_windowed(self.get, [(key, prototype, part) for key, part in key_ranges])
 
     async def exists(self, key: str) -> bool:
-        """Return whether a key has a value."""
+        """Return True if a key has a value."""
         return bool(await self._call(self.exists_sync, key))
 
     async def set(self, key: str, value: Buffer) -> None:
@@ -196,7 +311,7 @@ class SyncStore(Store):
         return int(await self._call(self.getsize_sync, key))
 
     async def _list(self, func: Callable[..., Iterable[str]], *args: str) -> AsyncIterator[str]:
-        # The listing runs to its end in one call: a half-read one would see keys that are set meanwhile.
+        # The listing is completed in one call: an unfinished one would see keys that are set meanwhile.
         for key in await self._call(lambda: builtins.list(func(*args))):
             yield key
 

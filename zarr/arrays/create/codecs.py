@@ -1,28 +1,28 @@
-"""Choose the codecs of a new array: what the user wrote, in any of its forms, or the defaults of the data type."""
+"""Choose the codecs of a new array: those of the user, in any form, or the defaults of the data type."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, instance_of, numcodecs
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.abc.numcodec import Numcodec
 from zarr.codecs.bytes import BytesCodec
-from zarr.codecs.extensions.optional import OptionalCodec
-from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
 from zarr.codecs.zstd import ZstdCodec
-from zarr.dtype import Nullable, VariableLengthBytes, VariableLengthUTF8, ZDType
+from zarr.dtype import VariableLengthBytes, VariableLengthUTF8, ZDType
 from zarr.errors import WrongTypeError
 from zarr.registry import get_codec_class, get_numcodec
 
 if TYPE_CHECKING:
-    import numcodecs
-
+    from zarr.codecs import vlen_utf8
+    from zarr.codecs.extensions import optional
+    from zarr.dtype import Nullable
     from zarr.metadata import convert
 else:
-    convert, numcodecs = LazyModule("zarr.metadata.convert"), LazyModule("numcodecs")
+    convert = LazyModule("zarr.metadata.convert")
+    optional, vlen_utf8 = LazyModule("zarr.codecs.extensions.optional"), LazyModule("zarr.codecs.vlen_utf8")
 
 CompressorLike: TypeAlias = dict[str, Any] | BytesBytesCodec | Numcodec | Literal["auto"] | None
 CompressorsLike: TypeAlias = Iterable[dict[str, Any] | BytesBytesCodec | Numcodec] | CompressorLike
@@ -37,23 +37,23 @@ SELF_SUFFICIENT_OBJECT_CODECS = ("vlen-utf8", "vlen-bytes", "json2", "msgpack2",
 
 
 def is_numcodec(value: object) -> bool:
-    """Return whether a value is a codec of numcodecs; there is none before that package is loaded."""
+    """Return True if a value is a codec of numcodecs; False while that package is not loaded."""
     module = sys.modules.get("numcodecs.abc")
     return module is not None and isinstance(value, module.Codec)
 
 
 def is_auto(value: object) -> bool:
-    """Return whether a parameter is left to the library."""
+    """Return True if the library chooses the value of a parameter."""
     return isinstance(value, str) and value == "auto"
 
 
 def default_serializer_v3(dtype: ZDType[Any, Any]) -> ArrayBytesCodec:
-    """Return the codec that turns chunks of a data type into bytes, where the user names none.
+    """Return the default serializer of a data type.
 
     Raises
     ------
     ValueError
-        For objects that no codec of format 3 stores.
+        If the data type has objects that no codec of format 3 stores.
 
     Examples
     --------
@@ -63,26 +63,27 @@ def default_serializer_v3(dtype: ZDType[Any, Any]) -> ArrayBytesCodec:
     """
     refuse_unknown_objects(dtype)
     if isinstance(dtype, VariableLengthUTF8):
-        return VLenUTF8Codec()
+        return vlen_utf8.VLenUTF8Codec()
     if isinstance(dtype, VariableLengthBytes):
-        return VLenBytesCodec()
-    if isinstance(dtype, Nullable):
-        return OptionalCodec(data_codecs=[default_serializer_v3(dtype.inner)], name=dtype.name)
+        return vlen_utf8.VLenBytesCodec()
+    if instance_of(dtype, "zarr.dtype.types.nullable", "Nullable"):
+        inner = cast("Nullable", dtype)
+        return optional.OptionalCodec(data_codecs=[default_serializer_v3(inner.inner)], name=inner.name)
     return BytesCodec() if getattr(dtype, "item_size", 2) > 1 else BytesCodec(endian=None)
 
 
 def default_compressors_v3(dtype: ZDType[Any, Any]) -> tuple[BytesBytesCodec, ...]:
-    """Return the compressors of a format 3 array, where the user names none."""
+    """Return the default compressors of a format 3 array."""
     return (ZstdCodec(),)
 
 
 def default_filters_v2(dtype: ZDType[Any, Any]) -> tuple[Any, ...] | None:
-    """Return the filters of a format 2 array, where the user names none: only objects need one.
+    """Return the default filters of a format 2 array: only objects need one.
 
     Raises
     ------
     ValueError
-        For objects whose codec cannot be made without being told more.
+        For objects, if the codec cannot be made without further parameters.
     """
     needed = getattr(dtype, "object_codec_id", None)
     if needed in SELF_SUFFICIENT_OBJECT_CODECS:
@@ -99,7 +100,7 @@ def refuse_unknown_objects(dtype: ZDType[Any, Any]) -> None:
 
 
 def default_compressor_v2(dtype: ZDType[Any, Any]) -> Any:
-    """Return the compressor of a format 2 array, where the user names none."""
+    """Return the default compressor of a format 2 array."""
     return numcodecs.Zstd(level=0)
 
 
@@ -107,12 +108,12 @@ def default_compressor_v2(dtype: ZDType[Any, Any]) -> Any:
 
 
 def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> Any:
-    """One codec of a format 3 array.
+    """Return one codec of a format 3 array.
 
     Raises
     ------
     TypeError
-        It is of the wrong kind.
+        If it is of the wrong kind.
     """
     if isinstance(codec, Mapping):
         if "name" not in codec and "id" in codec:
@@ -130,7 +131,7 @@ def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> A
 
 
 def parse_codecs(codecs: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> tuple[Any, ...]:
-    """Return a codec, or several, or none, as a tuple."""
+    """Return one codec, several codecs or none as a tuple."""
     if codecs is None:
         return ()
     if isinstance(codecs, (Mapping, str, Codec)) or is_numcodec(codecs):
@@ -147,7 +148,7 @@ def choose_codecs_v3(
     ----------
     dtype : ZDType
     filters, serializer, compressors
-        As ``create_array`` takes them.
+        As for ``create_array``.
 
     Returns
     -------
@@ -159,7 +160,8 @@ def choose_codecs_v3(
     >>> [type(codec).__name__ for codec in choose_codecs_v3(Int16(), "auto", "auto", "auto")]
     ['BytesCodec', 'ZstdCodec']
     """
-    before = () if is_auto(filters) else parse_codecs(filters, dtype, ArrayArrayCodec, "a filter")
+    filters, of_bytes = ((), ()) if is_auto(filters) else _part_filters(filters, dtype)
+    before = parse_codecs(filters, dtype, ArrayArrayCodec, "a filter")
     if is_auto(serializer):
         middle = default_serializer_v3(dtype)
     else:
@@ -168,22 +170,36 @@ def choose_codecs_v3(
         after = default_compressors_v3(dtype)
     else:
         after = parse_codecs(compressors, dtype, BytesBytesCodec, "a compressor")
-    return (*before, middle, *after)
+    return (*before, middle, *of_bytes, *after)
+
+
+def _part_filters(filters: Any, dtype: ZDType[Any, Any]) -> tuple[Any, tuple[Codec, ...]]:
+    """Part filters from codecs of numcodecs that work on bytes, as checksums: in format 2 these are filters, too."""
+    if filters is None or isinstance(filters, Mapping | str | Codec) or is_numcodec(filters):
+        filters = () if filters is None else (filters,)
+    others: list[Any] = []
+    of_bytes: list[Codec] = []
+    for codec in filters:
+        found = convert.translate_numcodec(codec, dtype) if is_numcodec(codec) else codec
+        (of_bytes if found is not codec and isinstance(found, BytesBytesCodec) else others).append(found)
+    return others, tuple(of_bytes)
 
 
 # ----------------------------------------------------------------------------------------------- format 2
 
 
 def parse_numcodec(codec: Any, what: str) -> Any:
-    """One codec of a format 2 array.
+    """Return one codec of a format 2 array.
 
     Raises
     ------
     ValueError
-        It is no codec of numcodecs, nor the JSON form of one.
+        If it is neither a codec of numcodecs nor the JSON form of one.
     """
     if isinstance(codec, Mapping):
         return get_numcodec(dict(codec))  # type: ignore[arg-type]
+    if hasattr(codec, "codec_config"):  # one of zarr.codecs, which in zarr-python 2 were those of numcodecs
+        return get_numcodec(dict(codec.codec_config))  # type: ignore[arg-type]
     if codec is None or hasattr(codec, "codec_id") or is_numcodec(codec):
         return codec
     raise ValueError(
@@ -200,7 +216,7 @@ def choose_codecs_v2(
     Raises
     ------
     TypeError
-        There is more than one compressor.
+        If there is more than one compressor.
     """
     if is_auto(filters):
         chosen = default_filters_v2(dtype)
@@ -214,19 +230,20 @@ def choose_codecs_v2(
 
 
 def parse_filters_v2(filters: Any) -> tuple[Any, ...] | None:
-    """One filter of a format 2 array, or several, as a tuple; None for none.
+    """Return one filter of a format 2 array, or several, as a tuple; None for none.
 
     Raises
     ------
     TypeError
-        One is neither a codec of numcodecs nor the JSON form of one.
+        If one is neither a codec of numcodecs nor the JSON form of one.
     """
     single = isinstance(filters, (Mapping, Codec)) or is_numcodec(filters)
     if not single and not isinstance(filters, Iterable):
         raise TypeError(f"Invalid filters. Expected None or numcodecs codecs. Got {type(filters)} instead.")
     given = (filters,) if single else tuple(filters)
     for index, codec in enumerate(given):
-        if not isinstance(codec, Mapping) and not hasattr(codec, "codec_id") and not is_numcodec(codec):
+        known = hasattr(codec, "codec_id") or hasattr(codec, "codec_config")
+        if not isinstance(codec, Mapping) and not known and not is_numcodec(codec):
             raise TypeError(
                 "For Zarr format 2 arrays, all elements of `filters` must be numcodecs codecs. "
                 f"Element at index {index} has type {type(codec)}, which is not a numcodecs codec."
@@ -235,7 +252,7 @@ def parse_filters_v2(filters: Any) -> tuple[Any, ...] | None:
 
 
 def check_object_codec(dtype: ZDType[Any, Any], codecs: Iterable[Any]) -> None:
-    """Refuse objects that no codec could turn into bytes.
+    """Refuse objects that no codec can turn into bytes.
 
     Raises
     ------

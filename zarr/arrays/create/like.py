@@ -1,4 +1,4 @@
-"""Making an array after another one, and filling it from there, a block of chunks at a time."""
+"""Create an array like another one, and copy its elements, a block of chunks at a time."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from zarr.steps.requests import Await, Gather, Steps
 from zarr.storage.path import StorePath
 
 MAX_BLOCK_BYTES = 16 << 20
-"""Chunks are copied together up to so many bytes."""
+"""Chunks are copied together up to this number of bytes."""
 
 MAX_COPIED_BYTES = 8 * MAX_BLOCK_BYTES
-"""So many bytes are held at once, where several blocks are under way; more only where one block is larger."""
+"""Number of bytes in memory at once if several blocks are under way; a single larger block may exceed it."""
 
 _CHOSEN: Final[dict[str, Any]] = {name: CREATE_ARRAY[name] for name in KEPT}
-"""Parameters that a copy may keep of its source, with the values that choose them anew."""
+"""Parameters that a copy may take from its source, with the values that choose them anew."""
 
 _LENT: Final[dict[str, Any]] = {
     name: default
@@ -58,15 +58,15 @@ def from_array_steps(
     config: ArrayConfigLike | None = None,
     **parameters: Any,
 ) -> Steps[ArrayHandle]:
-    """Make an array after ``data`` and copy its elements.
+    """Create an array like ``data`` and copy its elements.
 
     Parameters
     ----------
     store_path : StorePath
     data : Array, AsyncArray or array-like
-        An array in a store lends all settings that say ``"keep"``, as far as the formats allow it.
+        A stored array gives all parameters with the value ``"keep"``, as far as the formats allow it.
     write_data : bool
-        Whether elements are copied.
+        If True, copy the elements.
     **parameters
         As for ``create_array``, or ``"keep"``.
 
@@ -77,7 +77,7 @@ def from_array_steps(
     Raises
     ------
     ValueError
-        The new array would overwrite its own source.
+        If the new array would overwrite its own source.
     """
     given = {**_LENT, **parameters}
     if not isinstance(data, ArrayFace):
@@ -85,7 +85,7 @@ def from_array_steps(
         parameters = {name: _CHOSEN[name] if _kept(name, value) else value for name, value in given.items()}
         if (
             given["zarr_format"] is None
-        ):  # whatever is configured: this function keeps what its source has, and has 3 by default
+        ):  # independent of the configuration: this function keeps the format of its source; the default is 3
             parameters["zarr_format"] = getattr(store_path.store, "default_zarr_format", 3)
         parameters.update(overwrite=overwrite, config=config, write_data=write_data)
         return create_array_steps(store_path, data=array, **parameters)
@@ -105,15 +105,15 @@ def _copy_into_steps(made: Steps[ArrayHandle], source: ArrayHandle) -> Steps[Arr
 def create_or_copy_steps(
     store_path: StorePath, *, data: Any = None, shape: Any = None, dtype: Any = None, **parameters: Any
 ) -> Steps[ArrayHandle]:
-    """Make an array by the parameters of ``create_array``, also where its data are an array in a store.
+    """Create an array by the parameters of ``create_array``, also if its data are a stored array.
 
-    Such an array is copied block by block. It lends its fill value, attributes and names of dimensions, and the codecs
-    and chunks are chosen anew where the caller chooses none.
+    A stored array is copied block by block. Its fill value, attributes and names of dimensions are kept; codecs and
+    chunks are chosen anew, unless the caller gives them.
 
     Raises
     ------
     ValueError
-        Shape or data type are given beside the data.
+        If shape or data type are given beside the data.
     """
     if not isinstance(data, ArrayFace):
         return create_array_steps(store_path, data=data, shape=shape, dtype=dtype, **parameters)
@@ -138,7 +138,7 @@ def refuse_self_overwrite(store_path: StorePath, source: ArrayHandle) -> None:
 
 
 def kept_parameters(source: ArrayHandle, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of an array like another, where those given as ``"keep"`` come from it."""
+    """Return the parameters of an array like another; those given as ``"keep"`` come from it."""
     metadata = source.metadata
     new_format = given["zarr_format"] or metadata.zarr_format
     same = new_format == metadata.zarr_format
@@ -167,7 +167,7 @@ def kept_parameters(source: ArrayHandle, given: dict[str, Any]) -> dict[str, Any
 
 
 def _keep_names(parameters: dict[str, Any], metadata: ArrayV2Metadata | ArrayV3Metadata) -> None:
-    """Take keys, dimension names and order from an array of the same format."""
+    """Take chunk key encoding, dimension names and order from an array of the same format."""
     if isinstance(metadata, ArrayV2Metadata):
         if parameters["chunk_key_encoding"] is None:
             parameters["chunk_key_encoding"] = {"name": "v2", "separator": metadata.dimension_separator}
@@ -181,7 +181,7 @@ def _keep_names(parameters: dict[str, Any], metadata: ArrayV2Metadata | ArrayV3M
 
 
 def kept_chunks(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Any:
-    """Return the chunks of an array in the form that ``create_array`` takes."""
+    """Return the chunks of an array in the form of the parameter of ``create_array``."""
     try:
         return metadata.chunks
     except NotImplementedError:
@@ -189,7 +189,7 @@ def kept_chunks(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Any:
 
 
 def kept_shards(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Any:
-    """Return the shards of an array in the form that ``create_array`` takes."""
+    """Return the shards of an array in the form of the parameter of ``create_array``."""
     try:
         shape = metadata.shards
     except NotImplementedError:
@@ -204,7 +204,7 @@ def kept_shards(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Any:
 
 
 def blocks_of(layout: ArrayLayout) -> Iterator[tuple[slice, ...]]:
-    """Return the array cut along its stored objects into blocks of a bearable size."""
+    """Cut an array along its stored objects into blocks of moderate size."""
     axes = layout.outer.axes
     if any(axis.nchunks == 0 for axis in axes):
         return
@@ -231,7 +231,7 @@ def copy_elements_steps(source: ArrayHandle, target: ArrayHandle) -> Steps[None]
 
 
 def _bearable(blocks: Iterator[tuple[slice, ...]], itemsize: int) -> Iterator[list[tuple[slice, ...]]]:
-    """Blocks that may be held at once: a loop has many steps under way, whatever they hold."""
+    """Yield blocks that fit in memory together: a loop runs many steps at once, however large their blocks are."""
     group: list[tuple[slice, ...]] = []
     nbytes = 0
     for block in blocks:
@@ -248,7 +248,7 @@ def _bearable(blocks: Iterator[tuple[slice, ...]], itemsize: int) -> Iterator[li
 def _copy_block_steps(source: ArrayHandle, target: ArrayHandle, block: tuple[slice, ...]) -> Steps[None]:
     read = partial(get_selection_steps, source, "basic", block)
     store = target.store_path.store
-    if source.serving is store and not stages(store):  # a stage shows what is written, not what is copied
+    if source.serving is store and not stages(store):  # a stage shows written values, not copied ones
         values = yield from read()
     else:
         values = yield Await(lambda: source.async_run(read()))

@@ -1,8 +1,8 @@
 """The parameters of a new array: types, defaults and descriptions, written once for all functions that create.
 
-A parameter is one line in a record (its type, for type checkers), one entry in the docstring of the record (what
-``help()`` says of it) and one line in a table of defaults. Functions that end in ``**parameters: Unpack[record]`` get
-their signature and the rest of their documentation by :func:`takes`. What a parameter does is decided in ``steps.py``.
+A parameter is one line in a record (its type, for type checkers), one entry in the docstring of the record (its
+description in ``help()``) and one line in a table of defaults. Functions that end in ``**parameters: Unpack[record]``
+get their signature and the rest of their documentation by :func:`takes`. ``steps.py`` acts on the parameters.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeVar
+
+from zarr.older_calls import IN_ORDER_OF_CREATE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,7 +54,7 @@ DEFAULT_FILL_VALUE = DefaultFillValue()
 
 
 class ShardsConfigParam(TypedDict):
-    """Shards with the place of their index named."""
+    """Shards with an explicit place of their index."""
 
     shape: tuple[int, ...]
     index_location: IndexLocation | None
@@ -62,7 +64,7 @@ ShardsLike: TypeAlias = tuple[int, ...] | ShardsConfigParam | Literal["auto"]
 
 
 class AnyNewArray(TypedDict, total=False):
-    """The parameters of all functions that make an array."""
+    """The parameters of all functions that create an array."""
 
     fill_value: Any | None
     order: MemoryOrder | None
@@ -139,7 +141,7 @@ class CreateArray(AnyNewArray, total=False):
         the default, raise an error if an array or a group is there.
     config : ArrayConfig or dict, optional
         Run-time behaviour of the returned object, which is not stored: "order" (of arrays in memory),
-        "write_empty_chunks" (whether to store chunks that hold the fill value only), "read_missing_chunks",
+        "write_empty_chunks" (if True, store chunks that hold the fill value only), "read_missing_chunks",
         "locking" and more; :class:`zarr.core.array_spec.ArrayConfig` describes all. By default the settings
         ``array.*`` of :data:`zarr.config`.
     write_data : bool
@@ -164,7 +166,7 @@ class CreateArray(AnyNewArray, total=False):
 
 
 class CreateMember(CreateArray, total=False):
-    """The parameters of the methods ``create_array`` of groups, which have their format from the group."""
+    """The parameters of the methods ``create_array`` of groups; the format comes from the group."""
 
     compressor: CompressorLike
 
@@ -172,7 +174,7 @@ class CreateMember(CreateArray, total=False):
 class FromArray(AnyNewArray, total=False):
     """The parameters of ``from_array``.
 
-    Those that are not described here, and more of the first five, stand at ``CreateArray``.
+    Parameters without a description here, and more about the first five, are described at ``CreateArray``.
 
     Parameters
     ----------
@@ -181,7 +183,7 @@ class FromArray(AnyNewArray, total=False):
     fill_value : scalar, optional
         By default that of ``data``, or that of its dtype.
     zarr_format : 2, 3 or None
-        By default that of ``data``; 3 where it is no zarr array.
+        By default that of ``data``; 3 if it is no zarr array.
     attributes : dict, optional
         By default those of ``data``.
     dimension_names : list of str or None, optional
@@ -197,9 +199,9 @@ class FromArray(AnyNewArray, total=False):
 
 
 class Create(AnyNewArray, total=False):
-    """The parameters of ``create``, which has words of zarr-python 2 too.
+    """The parameters of ``create``, which include those of zarr-python 2.
 
-    Those that are not described here stand at ``CreateArray``.
+    Parameters without a description here are described at ``CreateArray``.
 
     Parameters
     ----------
@@ -224,7 +226,7 @@ class Create(AnyNewArray, total=False):
     write_empty_chunks : bool, optional
         Deprecated: give it in ``config``. By default False.
     zarr_format : 2, 3 or None
-        By default the setting ``default_zarr_format`` (3); 2 where parameters are given that only format 2 has.
+        By default the setting ``default_zarr_format`` (3); 2 if parameters are given that only format 2 has.
     chunk_shape : tuple of int, optional
         Another name of ``chunks``; give only one of the two.
     chunk_key_encoding : ChunkKeyEncoding, tuple or dict, optional
@@ -233,12 +235,12 @@ class Create(AnyNewArray, total=False):
         Format 3: all codecs in the order in which they run, exactly one of them array-to-bytes. By default those of
         :func:`zarr.create_array`: ``bytes`` (little-endian), then Zstandard.
     mode : {"r", "r+", "a", "w", "w-"}, optional
-        "a" creates where nothing is; "w" deletes what is there and creates; "w-" is an error where something is; "r"
-        and "r+" do not create.
+        "a" creates the array if nothing is there; "w" deletes the node that is there and creates the array; "w-" raises
+        an error if a node is there; "r" and "r+" do not create.
     data : array-like, optional
-        Elements to fill the array with, cast to ``dtype``; the shape is theirs.
+        Elements to fill the array with, cast to ``dtype``; they determine the shape.
     chunk_store, cache_metadata, cache_attrs, read_only, meta_array : optional
-        Has no effect; kept for code written for zarr-python 2.
+        Have no effect; kept for code written for zarr-python 2.
     """
 
     chunks: ChunksLike | None
@@ -269,9 +271,7 @@ class Create(AnyNewArray, total=False):
 # ----------------------------------------------------------------------------------------------- defaults
 
 CREATE_ARRAY: Final[dict[str, Any]] = {
-    "shape": None,
-    "dtype": None,
-    "data": None,
+    **dict.fromkeys(("shape", "dtype", "data")),
     "chunks": "auto",
     "shards": None,
     "filters": "auto",
@@ -281,10 +281,7 @@ CREATE_ARRAY: Final[dict[str, Any]] = {
     "fill_value": DEFAULT_FILL_VALUE,
     "order": None,
     "zarr_format": 3,
-    "attributes": None,
-    "chunk_key_encoding": None,
-    "dimension_names": None,
-    "storage_options": None,
+    **dict.fromkeys(("attributes", "chunk_key_encoding", "dimension_names", "storage_options")),
     "overwrite": False,
     "config": None,
     "write_data": True,
@@ -302,7 +299,7 @@ METADATA_DEFAULTS: Final[dict[str, Any]] = {
 """The parameters of a new metadata document, with their defaults."""
 
 KEPT: Final = ("chunks", "shards", "filters", "compressors", "serializer")
-"""Parameters that ``from_array`` takes from its source where they are "keep"."""
+"""Parameters that ``from_array`` takes from its source if they are "keep"."""
 
 FROM_ARRAY: Final[dict[str, Any]] = {
     **{name: CREATE_ARRAY[name] for name in CREATE_ARRAY if name in FromArray.__annotations__},
@@ -311,34 +308,11 @@ FROM_ARRAY: Final[dict[str, Any]] = {
 }
 
 CREATE: Final[dict[str, Any]] = {
-    "chunks": None,
-    "dtype": None,
+    **dict.fromkeys((*IN_ORDER_OF_CREATE, "zarr_format", "meta_array", "attributes", "chunk_shape")),
+    **dict.fromkeys(("chunk_key_encoding", "codecs", "dimension_names", "storage_options", "config", "mode", "data")),
     "compressor": "auto",
     "fill_value": DEFAULT_FILL_VALUE,
-    "order": None,
-    "store": None,
-    "synchronizer": None,
     "overwrite": False,
-    "path": None,
-    "chunk_store": None,
-    "filters": None,
-    "cache_metadata": None,
-    "cache_attrs": None,
-    "read_only": None,
-    "object_codec": None,
-    "dimension_separator": None,
-    "write_empty_chunks": None,
-    "zarr_format": None,
-    "meta_array": None,
-    "attributes": None,
-    "chunk_shape": None,
-    "chunk_key_encoding": None,
-    "codecs": None,
-    "dimension_names": None,
-    "storage_options": None,
-    "config": None,
-    "mode": None,
-    "data": None,
     "checksum": False,
 }
 
@@ -346,8 +320,14 @@ CREATE: Final[dict[str, Any]] = {
 # ---------------------------------------------------------------------------------------------- functions
 
 
+H5PY_WORDS: Final = frozenset(
+    ("compression", "compression_opts", "fillvalue", "maxshape", "shuffle", "fletcher32", "scaleoffset", "track_times")
+)
+"""Parameters of h5py that zarr-python 2 accepted; the last five have no effect."""
+
+
 def refuse_unknown(function: str, given: Collection[str], known: Collection[str]) -> None:
-    """Raise TypeError for the first argument that a function does not know."""
+    """Raise TypeError for the first argument that a function does not have."""
     for name in given:
         if name not in known:
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
@@ -356,14 +336,14 @@ def refuse_unknown(function: str, given: Collection[str], known: Collection[str]
 def takes(
     record: Any, defaults: Mapping[str, Any], *, without: Collection[str] = (), rest: bool = False
 ) -> Callable[[F], F]:
-    """Give a function that ends in ``**parameters`` the signature and the documentation of a record.
+    """Return a decorator that gives a function with ``**parameters`` the signature and the documentation of a record.
 
     Parameters
     ----------
     record : TypedDict
-        Has the types, and the descriptions in its docstring.
+        The record with the types, and the descriptions in its docstring.
     defaults : mapping
-        By name, in the order of the signature.
+        The defaults by name, in the order of the signature.
     without : collection of str
         Parameters of the record that the function does not have.
     rest : bool
@@ -395,7 +375,7 @@ Described: TypeAlias = dict[str, tuple[str, list[str]]]
 
 
 def _sections(record: Any) -> Described:
-    """Return what the docstring of a record says of each parameter."""
+    """Return the description of each parameter from the docstring of a record."""
     found: Described = {}
     lines: list[str] = []
     for line in inspect.cleandoc(record.__doc__ or "").partition("----------\n")[2].split("\n"):
@@ -409,7 +389,7 @@ def _sections(record: Any) -> Described:
 
 
 def _described(record: Any) -> Described:
-    """Return the description of each parameter of a record; what it says without values adds to ``CreateArray``."""
+    """Return the description of each parameter of a record; an entry without values extends that of ``CreateArray``."""
     found = _sections(CreateArray)
     for name, (values, lines) in _sections(record).items():
         known, above = found.get(name, ("", []))
@@ -418,7 +398,7 @@ def _described(record: Any) -> Described:
 
 
 def _documented(text: str | None, record: Any, names: Sequence[str]) -> str | None:
-    """Return a docstring in which the parameters of a record stand for ``**parameters`` and the line below it."""
+    """Return a docstring in which the parameters of a record replace ``**parameters`` and the line below it."""
     lines = (text or "").split("\n")
     at = next((number for number, line in enumerate(lines) if line.strip() == "**parameters"), None)
     if at is None:
@@ -431,13 +411,13 @@ def _documented(text: str | None, record: Any, names: Sequence[str]) -> str | No
 
 
 def like(model: Callable[..., Any], *, keyword_only: bool = False) -> Callable[[F], F]:
-    """Give a function the parameters of another one: its signature, types and documentation; the result stays its own.
+    """Give a function the parameters of another one: signature, types and documentation; the result stays its own.
 
     Parameters
     ----------
     model : callable
     keyword_only : bool
-        Take all parameters by name.
+        If True, all parameters are given by name.
     """
 
     def decorate(function: F) -> F:
@@ -459,7 +439,7 @@ def like(model: Callable[..., Any], *, keyword_only: bool = False) -> Callable[[
 # -------------------------------------------------------------------------------------------------- fills
 
 FILLS: Final[dict[str, dict[str, Any]]] = {"empty": {}, "zeros": {"fill_value": 0}, "ones": {"fill_value": 1}}
-"""The functions that make an array of one value, with it; ``full`` takes it from the caller."""
+"""The functions that create an array of one value, with the value; the caller of ``full`` gives it."""
 
 _CONTENTS: Final = {
     "empty": "whose content does not matter",
@@ -498,7 +478,7 @@ _ROWS["a"] = _ROWS["data"].replace("data", "a", 1)
 
 
 def fills(function: F) -> F:
-    """Document ``empty`` … ``full_like``, and the methods of that name, by their names and parameters."""
+    """Document ``empty`` … ``full_like``, and the methods of these names, from their names and parameters."""
     name = function.__name__.removesuffix("_like")
     parameters = [each for each in inspect.signature(function).parameters if each in _ROWS]
     like, member = name != function.__name__, "name" in parameters

@@ -1,4 +1,4 @@
-"""The creation of an array: its metadata document from its parameters, and the steps that write it."""
+"""The creation of an array: make its metadata document from its parameters, and write it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
+from zarr._lazy import LazyModule, instance_of
 from zarr.abc.codec import Codec
 from zarr.abc.store import Store
 from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3, is_auto
 from zarr.arrays.create.parameters import METADATA_DEFAULTS, DefaultFillValue, refuse_unknown
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.writing import setitem_steps
-from zarr.chunks import (
-    RectilinearChunkGridMetadata,
-    create_chunk_grid_metadata,
-    normalize_chunks,
-    resolve_outer_and_inner_chunks,
-)
+from zarr.chunks import create_chunk_grid_metadata, normalize_chunks, resolve_outer_and_inner_chunks
 from zarr.chunks.keys import ChunkKeyEncodingLike, V2ChunkKeyEncoding, parse_chunk_key_encoding
 from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
-from zarr.codecs.sharding import ShardingCodec
 from zarr.defaults import settings
 from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
@@ -43,16 +38,19 @@ from zarr.types import ShapeLike, ZarrFormat, parse_shapelike
 
 if TYPE_CHECKING:
     from zarr.chunks import ChunkGridMetadata
+    from zarr.codecs import sharding
+else:
+    sharding = LazyModule("zarr.codecs.sharding")
 
 
 def default_zarr_format(store: Store | None = None) -> ZarrFormat:
-    """Return the format of new nodes where the user names none: that of the store, else the configured one."""
+    """Return the format of a new node if the user gives none: that of the store, else the configured one."""
     own = getattr(store, "default_zarr_format", None)
     return cast("ZarrFormat", int(settings.get("default_zarr_format") if own is None else own))
 
 
 def warn_order() -> None:
-    """Tell that ``order`` says nothing about a format 3 array."""
+    """Warn that ``order`` has no effect on a format 3 array."""
     warn(
         "The `order` keyword argument has no effect for Zarr format 3 arrays. To control the memory layout of the "
         "array, either use the `config` keyword argument, as in `config={'order': 'C'}`, or change the global "
@@ -78,9 +76,9 @@ def new_array_metadata(
     Raises
     ------
     ValueError
-        Parameters contradict each other or the format.
+        If parameters contradict each other or the format.
     TypeError
-        There is no such parameter.
+        If there is no such parameter.
 
     Examples
     --------
@@ -94,7 +92,7 @@ def new_array_metadata(
     if zarr_format is None:
         zarr_format = parameters["zarr_format"] = default_zarr_format()
     known = known_documents()
-    # Shards of our choice depend on the configuration, too, and each choice warns.
+    # Automatic shards depend on the configuration, too, and each choice warns.
     lasting = zarr_format == 3 and parameters["order"] is None and not isinstance(parameters["shards"], str)
     key = kind_key(parameters) if lasting else None
     members = find_members(known, key)
@@ -173,29 +171,31 @@ def _metadata_v3(
 
 
 def grid_document(given: Any, grid: Any) -> ChunkGridMetadata:
-    """Return the description of a grid: the one that the user gave, word by word, or else the plainest."""
-    return given if isinstance(given, RectilinearChunkGridMetadata) else create_chunk_grid_metadata(grid)
+    """Return the description of a grid: unchanged if the user gave one, else in the simplest form."""
+    if instance_of(given, "zarr.chunks.rectilinear", "RectilinearChunkGridMetadata"):
+        return cast("ChunkGridMetadata", given)
+    return create_chunk_grid_metadata(grid)
 
 
 def item_size_of(zdtype: ZDType[Any, Any]) -> int:
-    """Bytes an element, for the choice of chunks; strings of any length count as one."""
+    """Return the bytes of an element, for the choice of chunks; strings of variable length count as one."""
     return max(1, int(getattr(zdtype, "item_size", 1) or 1))
 
 
 def choose_fill_value(zdtype: ZDType[Any, Any], fill_value: Any, zarr_format: int) -> Any:
-    """Return the fill value as a scalar of the data type; None, which format 2 knows as undefined, only there."""
+    """Return the fill value as a scalar of the data type; in format 2 None stays None, an undefined fill value."""
     if isinstance(fill_value, DefaultFillValue) or (fill_value is None and zarr_format == 3):
         return zdtype.default_scalar()
     return None if fill_value is None else zdtype.cast_scalar(fill_value)
 
 
 def with_checksum(codecs: tuple[Any, ...], wanted: bool, zarr_format: ZarrFormat) -> tuple[Any, ...]:
-    """Return the codecs of a chunk, with a checksum behind them where one is wanted and none is there.
+    """Return the codecs of a chunk, with a checksum at the end if one is requested and missing.
 
     Raises
     ------
     ValueError
-        The format is 2, whose checksums are filters.
+        If the format is 2, in which checksums are filters.
     """
     if wanted and zarr_format == 2:
         raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
@@ -205,7 +205,7 @@ def with_checksum(codecs: tuple[Any, ...], wanted: bool, zarr_format: ZarrFormat
 def _refuse_shards(shards: Any, shape: tuple[int, ...], grid: Any, zdtype: ZDType[Any, Any]) -> None:
     if shards is None:
         return
-    # What they are is checked, and warned of, as in format 3.
+    # Check the codecs, and warn about them, as in format 3.
     size = item_size_of(zdtype)
     resolve_outer_and_inner_chunks(array_shape=shape, chunks=grid, shard_shape=shards, item_size=size)
     raise ValueError(
@@ -225,7 +225,7 @@ def _refuse_v3_words(given: Mapping[str, Any]) -> None:
 
 
 def store_key_encoding(store: Store) -> dict[str, Any]:
-    """Return the default names of chunks in format 2: with the separator of the store, if it has one."""
+    """Return the default chunk key encoding in format 2: with the separator of the store, if it has one."""
     return {"name": "v2", "separator": getattr(store, "dimension_separator", None) or "."}
 
 
@@ -235,7 +235,7 @@ def separator_v2(encoding: ChunkKeyEncodingLike | None) -> Any:
     Raises
     ------
     ValueError
-        The encoding is not the one that format 2 has.
+        If the encoding is not that of format 2.
     """
     if encoding is None:
         return "."
@@ -251,7 +251,7 @@ def separator_v2(encoding: ChunkKeyEncodingLike | None) -> Any:
 def with_shards(
     shape: tuple[int, ...], grid: Any, shards: Any, zdtype: ZDType[Any, Any], codecs: tuple[Any, ...]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """Return the grid of stored objects and its codecs: those of the chunks, or a shard around them."""
+    """Return the grid of stored objects and its codecs: those of the chunks, or a shard with them."""
     if shards is None:
         return grid, codecs
     layout = resolve_outer_and_inner_chunks(
@@ -262,19 +262,19 @@ def with_shards(
         target_shard_size_bytes=settings.get("array.target_shard_size_bytes"),
     )
     location = shards.get("index_location") if isinstance(shards, Mapping) else None
-    sharding = ShardingCodec(
+    codec = sharding.ShardingCodec(
         chunk_shape=grid.chunk_shape,
         codecs=codecs,
         index_codecs=(BytesCodec(endian="little"), Crc32cCodec()),
         index_location="end" if location is None else location,
     )
-    sharding.validate(shape=shape, dtype=zdtype, chunk_grid=create_chunk_grid_metadata(layout.outer_chunks))
-    return layout.outer_chunks, (sharding,)
+    codec.validate(shape=shape, dtype=zdtype, chunk_grid=create_chunk_grid_metadata(layout.outer_chunks))
+    return layout.outer_chunks, (codec,)
 
 
-# ----------------------------------------------------------------------------------------------- known kinds
-# A program that makes a thousand arrays mostly asks for the same thing a thousand times. The first result is frozen
-# and shared, as it is for documents that are read again; see :mod:`zarr.metadata.cache`.
+# ----------------------------------------------------------------------------------------------- repeated creations
+# A program that creates a thousand arrays mostly uses the same parameters a thousand times. The first result is frozen
+# and shared, like documents that are read again; see :mod:`zarr.metadata.cache`.
 
 _SCALARS: Final = frozenset((str, int, float, bool, type(None), complex))
 _QUIET_KINDS: Final = "biufc"  # data types that are chosen without a warning
@@ -282,17 +282,17 @@ _PLAIN: Final = 0  # the form of marshal in which equal values have equal bytes
 
 
 def kind_key(parameters: Mapping[str, Any]) -> bytes | None:
-    """Return the parameters of a new array as bytes, equal only where the same thing was asked for.
+    """Return the parameters of a new array as bytes, equal only for equal parameters.
 
     Parameters
     ----------
     parameters : mapping
-        Those of :func:`new_array_metadata`, save for the attributes.
+        Those of :func:`new_array_metadata`, except for the attributes.
 
     Returns
     -------
     bytes or None
-        None where a parameter may be changed later, is somebody else's, or has more to it than its value.
+        None if a parameter may change later, is of a foreign class, or is more than its value.
 
     Examples
     --------
@@ -316,14 +316,14 @@ def kind_key(parameters: Mapping[str, Any]) -> bytes | None:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as a list that can be compared, with its type; raise ValueError where there is none."""
+    """Return a value as a list that can be compared, with its type; raise ValueError if that is impossible."""
     kind = type(value)
     if kind in _SCALARS:
         return value
     if kind is tuple or kind is list:
         return [kind.__name__, list(map(_plain, value))]
     if isinstance(value, Codec) and kind.__module__.startswith("zarr.codecs."):
-        # All that it holds, not only what it is compared by: what was left open is settled by the array.
+        # Use all fields, not only those of ``__eq__``: the array decides fields that were left open.
         return [f"{kind.__module__}.{kind.__qualname__}", list(map(_plain, vars(value).values()))]
     if kind is frozenset:
         return ["set", sorted(value)]
@@ -339,7 +339,7 @@ def _plain_dtype(value: Any) -> Any:
         raise ValueError("dtype") from None
     if dtype.kind not in _QUIET_KINDS or dtype.metadata:
         raise ValueError("dtype")
-    # Names of the format and of numpy differ where both know one, so what was written is part of it.
+    # The format and NumPy have different names for one type, so the written name is part of the value.
     return dtype.str, value if type(value) is str else ""
 
 
@@ -357,19 +357,19 @@ def create_array_steps(
     write_data: bool = True,
     **parameters: Any,
 ) -> Steps[ArrayHandle]:
-    """Make an array, and fill it with data where there is some.
+    """Create an array, and write the data if there are any.
 
     Parameters
     ----------
     store_path : StorePath
     shape, dtype
-        Needed without ``data``, refused beside it.
+        Required without ``data``, refused with it.
     data : array-like, optional
     overwrite : bool
-        Whether what is there goes first.
+        If True, delete first the node that is at its place.
     config : ArrayConfig or dict, optional
     write_data : bool
-        Whether ``data`` is written, or only lends its shape and data type.
+        If True, write ``data``; if False, take only its shape and data type.
     **parameters
         As for :func:`new_array_metadata`.
 
@@ -380,7 +380,7 @@ def create_array_steps(
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        There is a node already and ``overwrite`` is false.
+        If a node is there and ``overwrite`` is False.
     """
     if data is not None:
         refuse_beside_data(shape, dtype)
@@ -401,7 +401,7 @@ def create_array_steps(
 
 
 def refuse_beside_data(shape: Any, dtype: Any) -> None:
-    """Refuse a shape or a data type where data give both."""
+    """Refuse a shape or a data type beside data, which determine both."""
     for name, value in (("shape", shape), ("dtype", dtype)):
         if value is not None:
             raise ValueError(
@@ -418,8 +418,11 @@ def init_array_steps(
     config: ArrayConfigLike | None = None,
     data: Any = None,
 ) -> Steps[ArrayHandle]:
-    """Make an array of a metadata document; its data, if any, is written before the document that makes it an array."""
+    """Create an array from a metadata document; its data are written before the document."""
     settled = parse_array_config(config)
+    settle = getattr(store_path.store, "settled_document", None)
+    if settle is not None:  # data read back from the store may differ from the written data
+        metadata = ArrayV2Metadata.from_dict(settle(metadata.to_dict()))
     handle = ArrayHandle(store_path, metadata, settled)
     locking = settled.locking
     contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)

@@ -1,8 +1,8 @@
-"""Arrays that are made in memory and saved later.
+"""Arrays that are created in memory and saved later.
 
-An unsaved array has its place already (a store and a path), and is served by a store in memory until it is saved.
-Everything works on it: reading, writing, resizing, attributes. Saving builds the node at its place, the chunks as they
-are encoded, and then the array is served from there.
+An unsaved array has its place already (a store and a path); a store in memory serves it until it is saved. All
+operations work on it: reading, writing, resizing, attributes. Saving builds the node at its place, with the encoded
+chunks as they are; after that the store of the place serves the array.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Draft:
     Parameters
     ----------
     memory : MemoryStore
-        Holds the chunks until they are saved.
+        The store with the chunks until they are saved.
     """
 
     def __init__(self, memory: MemoryStore) -> None:
@@ -40,12 +40,12 @@ class Draft:
 
 
 class UnsavedHandle(ArrayHandle):
-    """A handle of an array that is not saved yet; once it is, a handle like any other.
+    """A handle of an array that is not saved yet; after saving it is a handle like any other.
 
     Parameters
     ----------
     store_path : StorePath
-        Where the array will be saved.
+        The place where the array will be saved.
     metadata : ArrayV2Metadata or ArrayV3Metadata
     config : ArrayConfig
     draft : Draft
@@ -66,7 +66,7 @@ class UnsavedHandle(ArrayHandle):
         self.serve(served_from(draft.memory, store_path.path, metadata))
 
     def bound_run(self) -> Any:
-        """Return the runner's own method; while the array is not saved, one that finds out each time where it is."""
+        """Return the runner's own method; while the array is not saved, one that looks up the store at each call."""
         return super().bound_run() if self.draft is None else self.run
 
     def run(self, steps: Steps[Any]) -> Any:
@@ -90,12 +90,12 @@ def _restored(store_path: StorePath, metadata: Any, config: ArrayConfig, values:
 
 
 def unsaved_handle(store_path: StorePath, config: ArrayConfigLike | None = None, **parameters: Any) -> UnsavedHandle:
-    """Make an array in memory.
+    """Create an array in memory.
 
     Parameters
     ----------
     store_path : StorePath
-        Where it will be saved.
+        The place where it will be saved.
     config : ArrayConfig or dict, optional
     **parameters
         As for :func:`zarr.arrays.create.steps.new_array_metadata`.
@@ -108,12 +108,12 @@ def unsaved_handle(store_path: StorePath, config: ArrayConfigLike | None = None,
 
 
 def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
-    """Save an array at its place; to be run over the store of its place. A saved one is left as it is.
+    """Save an array at its place; run this over the store of that place. Do nothing if it is saved already.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
-        There is a node already and ``overwrite`` is false.
+        If a node is there and ``overwrite`` is False.
     """
     draft = getattr(handle, "draft", None)
     if draft is None:
@@ -139,5 +139,5 @@ def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
 
 
 def save_many_steps(handles: Iterable[ArrayHandle], overwrite: bool = False) -> Steps[None]:
-    """Save several arrays of one store; at the same time, where the store can do that."""
+    """Save several arrays of one store; together, if the store can do that."""
     yield Gather([save_steps(handle, overwrite) for handle in handles])

@@ -1,4 +1,4 @@
-"""Create arrays by the parameters of ``zarr.create``, which has words of both formats and of zarr-python 2."""
+"""Create arrays by the parameters of ``zarr.create``: those of both formats and of zarr-python 2."""
 
 from __future__ import annotations
 
@@ -7,17 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from zarr._lazy import numcodecs
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 from zarr.abc.store import Store
+from zarr.arrays.create import steps as creation
 from zarr.arrays.create.codecs import is_auto, is_numcodec, parse_numcodec
-from zarr.arrays.create.parameters import CREATE, CREATE_ARRAY, DEFAULT_FILL_VALUE, FILLS
-from zarr.arrays.create.steps import (
-    create_array_steps,
-    default_zarr_format,
-    init_array_steps,
-    new_array_metadata,
-    store_key_encoding,
-)
+from zarr.arrays.create.parameters import CREATE, CREATE_ARRAY, DEFAULT_FILL_VALUE, FILLS, H5PY_WORDS
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks import RectilinearChunkGridMetadata
 from zarr.chunks.spec import ArrayConfig, parse_array_config
@@ -28,7 +23,7 @@ from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
 from zarr.metadata.fields import parse_codecs
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.notices import warn, warn_once
+from zarr.notices import warn
 from zarr.runners.locks.synchronizers import with_synchronizer
 from zarr.steps.requests import Get, Steps
 from zarr.storage.path import StorePath
@@ -45,12 +40,12 @@ WITHOUT_EFFECT = (
 
 
 def warn_without_effect(given: Mapping[str, Any], function: str | None = None) -> None:
-    """Say which of the parameters that are given do nothing.
+    """Warn about the given parameters that have no effect.
 
     Raises
     ------
     TypeError
-        A parameter of the function that is named is none.
+        If the function has no such parameter.
     """
     unknown = set(given) - set(WITHOUT_EFFECT)
     if unknown and function is not None:
@@ -88,10 +83,10 @@ def legacy_array_steps(
     translate: bool = False,
     **others: Any,
 ) -> Steps[ArrayHandle]:
-    """Make an array by the parameters of ``zarr.create``, which knows the formats' own words for codecs and keys.
+    """Create an array by the parameters of ``zarr.create``, with codecs and chunk keys in the terms of either format.
 
-    With ``translate`` (members of a group, whose format is given) the words of format 2 are put in those of format 3.
-    Where no format is given at all, words that only format 2 has ask for it.
+    With ``translate`` (members of a group, which determines the format) parameters of format 2 are translated to format
+    3. If no format is given, parameters that only format 2 has select it.
 
     Returns
     -------
@@ -105,19 +100,18 @@ def legacy_array_steps(
         If there is no such parameter.
     """
     passed = {name: others.pop(name) for name in CREATE_ARRAY if name in others and name in CREATE}
+    compressor, fill_value = _of_older_words(others, compressor, fill_value, dtype)
     warn_without_effect(others, "create")
-    shape = _shape_of(shape, data)
-    compressor = "auto" if isinstance(compressor, str) and compressor == "default" else compressor
+    chunks = _one_of_chunks(chunks, chunk_shape)
+    shape, chunks, dtype = with_inner_axes(_shape_of(shape, data), chunks, dtype, data is None)
     how_objects = object_codec if is_numcodec(object_codec) and dtype in (object, "O", "|O") else None
     of_2 = (filters, dimension_separator, how_objects, dtype_of_2(dtype))
     of_3 = (codecs, chunk_key_encoding, dimension_names, shards, storage_transformers)
     zarr_format = yield from format_of_words_steps(zarr_format, store_path, compressor, of_2, of_3)
-    if chunks is not None and chunk_shape is not None:
-        raise ValueError("Only one of chunk_shape or chunks can be provided.")
     parameters: dict[str, Any] = {
         "shape": shape,
         "dtype": np.dtype("float64") if dtype is None else dtype,
-        "chunks": plain_chunks(chunk_shape if chunks is None else chunks, shape, zarr_format),
+        "chunks": plain_chunks(chunks, shape, zarr_format),
         "shards": shards,
         "fill_value": fill_value,
         "order": order,
@@ -138,16 +132,39 @@ def legacy_array_steps(
         parameters.update(words_of_format_2_in_3(filters, compressor, dimension_separator, translate))
         parameters["dimension_names"] = dimension_names
     if data is not None:
-        # The data type is the one that was asked for: data of another one are cast when they are written.
+        # The requested data type: data of another type are cast when they are written.
         elements = np.asanyarray(data)
         how = {"overwrite": parameters.pop("overwrite"), "config": parameters.pop("config")}
-        metadata = new_array_metadata(**{**parameters, "shape": elements.shape})
-        return (yield from init_array_steps(store_path, metadata, data=elements, **how))
-    return (yield from create_array_steps(store_path, **parameters))
+        metadata = creation.new_array_metadata(**{**parameters, "shape": elements.shape})
+        return (yield from creation.init_array_steps(store_path, metadata, data=elements, **how))
+    return (yield from creation.create_array_steps(store_path, **parameters))
+
+
+def _of_older_words(others: dict[str, Any], compressor: Any, fill_value: Any, dtype: Any) -> tuple[Any, Any]:
+    """Remove the parameters of h5py and names of codecs; return the compressor and the fill value that they mean."""
+    # Bytes are compared with bytes only: a record may be a fill value, and cannot be compared with bytes.
+    if isinstance(fill_value, bytes) and fill_value == b"" and isinstance(dtype, np.dtype | list):
+        record = np.dtype(dtype)
+        fill_value = np.zeros((), record)[()] if record.names else fill_value  # the empty record of zarr-python 2
+    if not H5PY_WORDS.isdisjoint(others):
+        others["compressor"] = "default" if is_auto(compressor) else compressor
+        words = settle_h5py_words(others)
+        compressor = words.get("compressor", others.pop("compressor"))
+        fill_value = words.get("fill_value", fill_value)
+    if isinstance(compressor, list | tuple | str) and not is_auto(compressor):
+        compressor = plain_compressor(compressor)
+    return "auto" if isinstance(compressor, str) and compressor == "default" else compressor, fill_value
+
+
+def _one_of_chunks(chunks: Any, chunk_shape: Any) -> Any:
+    """Return the chunks, given by either name."""
+    if chunks is not None and chunk_shape is not None:
+        raise ValueError("Only one of chunk_shape or chunks can be provided.")
+    return chunk_shape if chunks is None else chunks
 
 
 def _one_order(order: Any, config: Any) -> dict[str, Any]:
-    """Return the order of an array of format 2: the document says it, and the configuration says the same."""
+    """Return the order of an array of format 2, which must be the same in the document and in the configuration."""
     settled = parse_array_config(config)
     if order is None:
         return {"order": settled.order}
@@ -156,8 +173,30 @@ def _one_order(order: Any, config: Any) -> dict[str, Any]:
     return {"config": ArrayConfig.from_dict({**settled.to_dict(), "order": order})}
 
 
+def with_inner_axes(shape: Any, chunks: Any, dtype: Any, empty: bool) -> tuple[Any, Any, Any]:
+    """Return shape, chunks and data type; the axes of a data type of small arrays become the last axes of the array.
+
+    Chunks that are given for the other axes hold these axes as a whole, as in zarr-python 2.
+
+    Examples
+    --------
+    >>> with_inner_axes(5, (2,), "(2, 3)f4", True)
+    ((5, 2, 3), (2, 2, 3), dtype('float32'))
+    """
+    if not isinstance(dtype, np.dtype | tuple) and not (isinstance(dtype, str) and dtype.startswith("(")):
+        return shape, chunks, dtype
+    parsed = np.dtype(dtype)
+    if parsed.subdtype is None:
+        return shape, chunks, dtype
+    base, inner = parsed.subdtype
+    whole = (*parse_shapelike(shape), *inner) if empty else shape
+    if isinstance(chunks, tuple | list) and len(chunks) == len(whole) - len(inner):
+        chunks = (*chunks, *inner)
+    return whole, chunks, base
+
+
 def _shape_of(shape: Any, data: Any) -> Any:
-    """Return the shape of the new array: that of the data, where there are any."""
+    """Return the shape of the new array: that of the data, if there are any."""
     if data is not None:
         return np.shape(data)
     if shape is None:
@@ -166,7 +205,9 @@ def _shape_of(shape: Any, data: Any) -> Any:
 
 
 def words_of_format_2(filters: Any, compressor: Any, separator: str | None, store: Store) -> dict[str, Any]:
-    """Return what format 2 calls codecs and keys, in the words of ``create_array``."""
+    """Translate the parameters of format 2 for codecs and chunk keys to those of ``create_array``."""
+    if hasattr(compressor, "codec_config"):
+        compressor = parse_numcodec(compressor, "compressor")
     if isinstance(compressor, BytesBytesCodec):
         raise ValueError(
             "Cannot use a BytesBytesCodec as a compressor for zarr v2 arrays. Use a numcodecs codec directly instead."
@@ -176,15 +217,16 @@ def words_of_format_2(filters: Any, compressor: Any, separator: str | None, stor
             "Invalid compressor. Expected None, a codec of numcodecs, or its configuration as a dict. "
             f"Got {type(compressor)} instead."
         )
+    encoding = {"name": "v2", "separator": separator} if separator else creation.store_key_encoding(store)
     return {
         "filters": "auto" if filters is None else filters,
         "compressors": compressor,
-        "chunk_key_encoding": {"name": "v2", "separator": separator} if separator else store_key_encoding(store),
+        "chunk_key_encoding": encoding,
     }
 
 
 def words_of_format_2_in_3(filters: Any, compressor: Any, separator: str | None, allowed: bool) -> dict[str, Any]:
-    """Return what format 2 calls codecs and keys, in the words of ``create_array`` for format 3."""
+    """Translate the parameters of format 2 for codecs and chunk keys to those of ``create_array`` for format 3."""
     if not allowed:
         named = None if is_auto(compressor) else repr(compressor)
         _refuse(3, filters=filters, dimension_separator=separator, compressor=named)
@@ -199,9 +241,9 @@ def words_of_format_2_in_3(filters: Any, compressor: Any, separator: str | None,
 
 
 def dtype_of_2(dtype: Any) -> Any:
-    """Return a data type that only format 2 has a way to write; None for any other.
+    """Return a data type that only format 2 can store; None for any other.
 
-    Byte strings and arrays of any length, and records whose fields are arrays.
+    These are byte strings and arrays of variable length, and records whose fields are arrays.
     """
     if dtype is bytes or (isinstance(dtype, str) and dtype.startswith("array:")):
         return dtype
@@ -214,14 +256,14 @@ def dtype_of_2(dtype: Any) -> Any:
 def format_of_words_steps(
     given: int | None, store_path: StorePath, compressor: Any, of_2: Iterable[Any], of_3: Iterable[Any]
 ) -> Steps[int]:
-    """Return the format of an array that is made without a word of its format.
+    """Return the format of an array that is created without an explicit format.
 
-    It is that of the store or of the configuration; but format 2 where parameters are given that only format 2 has,
-    none that only format 3 has, and the array does not lie below a group of format 3.
+    It is that of the store or of the configuration; but format 2 if there are parameters that only format 2 has, none
+    that only format 3 has, and no group of format 3 above.
     """
     if given is not None:
         return given
-    usual: int = default_zarr_format(store_path.store)
+    usual: int = creation.default_zarr_format(store_path.store)
     said = not is_auto(compressor) or any(word is not None and not is_auto(word) for word in of_2)
     if usual == 2 or not said or isinstance(compressor, BytesBytesCodec) or any(word is not None for word in of_3):
         return usual
@@ -231,7 +273,7 @@ def format_of_words_steps(
 
 
 def words_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_codec: Any) -> dict[str, Any]:
-    """Return what format 3 calls codecs and keys, in the words of ``create_array``."""
+    """Translate the parameters of format 3 for codecs and chunk keys to those of ``create_array``."""
     if object_codec is not None:
         warn("object_codec is not yet implemented", ZarrRuntimeWarning)
     words: dict[str, Any] = {}
@@ -243,7 +285,7 @@ def words_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_codec:
 
 
 def plain_chunks(chunks: Any, shape: Any, zarr_format: int = 3) -> Any:
-    """Return the chunks to ask for: None and True guess, False is one chunk; in format 2 all that is false guesses."""
+    """Return the chunks for ``create_array``: None and True guess, False is one chunk (in format 2 it guesses)."""
     if chunks is None or chunks is True or (zarr_format == 2 and _is_empty(chunks)):
         return "auto"
     if chunks is False:
@@ -252,14 +294,14 @@ def plain_chunks(chunks: Any, shape: Any, zarr_format: int = 3) -> Any:
 
 
 def _is_empty(chunks: Any) -> bool:
-    """Return whether a value says nothing: an array of numpy has a truth value only up to one element."""
+    """Return True if a value is empty; an array of NumPy has a truth value only up to one element."""
     if isinstance(chunks, np.ndarray):
         return chunks.size == 0 or (chunks.size == 1 and not chunks.item())
     return not chunks
 
 
 def config_of(config: Any, write_empty_chunks: bool | None) -> Any:
-    """Return the configuration of an array, with a parameter beside it that is deprecated."""
+    """Return the configuration of an array, with a deprecated parameter beside it."""
     if write_empty_chunks is None:
         return config
     warn(
@@ -296,7 +338,7 @@ def _key_encoding(encoding: Any) -> Any:
 
 
 def split_codecs(codecs: Iterable[Any]) -> dict[str, Any]:
-    """Part a list of codecs into filters, serializer and compressors.
+    """Split a list of codecs into filters, serializer and compressors.
 
     Parameters
     ----------
@@ -309,7 +351,7 @@ def split_codecs(codecs: Iterable[Any]) -> dict[str, Any]:
     Raises
     ------
     TypeError
-        If an entry is no codec of format 3, or the codecs stand in an order that no array can have.
+        If an entry is no codec of format 3, or the order of the codecs is impossible.
     ValueError
         If there is not exactly one array-to-bytes codec.
 
@@ -331,12 +373,12 @@ def split_codecs(codecs: Iterable[Any]) -> dict[str, Any]:
 
 
 def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of an array like another one; what is given goes first.
+    """Return the parameters of an array like another one; those that the caller gives take precedence.
 
     Parameters
     ----------
     model : Array, AsyncArray or array-like
-        A zarr array lends its chunks, codecs and fill value too; anything else only its shape and dtype.
+        A zarr array gives its chunks, codecs and fill value, too; any other object only its shape and dtype.
     given : mapping
         Parameters of :func:`legacy_array_steps`.
 
@@ -362,12 +404,12 @@ def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def filled_like(fill: str, model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of an array like another one, of the fill value of a name of ``FILLS``, or of "full".
+    """Return the parameters of an array like another one, with the fill value of a name of ``FILLS``, or of "full".
 
     Raises
     ------
     TypeError
-        For "full", where neither the model nor the caller has a fill value.
+        For "full", if neither the model nor the caller has a fill value.
     """
     parameters = like_parameters(model, {**FILLS.get(fill, {}), **given})
     if fill == "full" and "fill_value" not in parameters:
@@ -404,9 +446,9 @@ def _lent(metadata: ArrayV2Metadata | ArrayV3Metadata, given: Mapping[str, Any])
 
 
 def _lent_chunks(metadata: ArrayV3Metadata, given: Mapping[str, Any]) -> Any:
-    """Return the stored chunks of a model; those of a rectilinear grid as they would be after a resize to the shape.
+    """Return the stored chunks of a model; of a rectilinear grid those after a resize to the shape.
 
-    Its chunks may run past the shape, where the model was shrunk: they are kept, and are there when it grows again.
+    The chunks may reach beyond the shape if the model was shrunk: they are kept for a later growth.
     """
     grid = metadata.chunk_grid
     if not isinstance(grid, RectilinearChunkGridMetadata):
@@ -416,7 +458,7 @@ def _lent_chunks(metadata: ArrayV3Metadata, given: Mapping[str, Any]) -> Any:
 
 
 def with_one_compressor(parameters: dict[str, Any], zarr_format: int) -> dict[str, Any]:
-    """Let the old ``compressor`` stand for ``compressors``; in format 2 it is the word of the format."""
+    """Use the old ``compressor`` as ``compressors``; in format 2 it is the name of the format."""
     compressor = parameters.pop("compressor", "auto")
     if isinstance(compressor, str) and compressor == "auto":
         return parameters
@@ -435,14 +477,14 @@ def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[
     Raises
     ------
     ValueError
-        What is given is no codec.
+        If the value is no codec.
     """
     if object_codec is None:
         parameters, object_codec = implied_object_codec(parameters)
     if object_codec is None:
         return {}
     if isinstance(parameters["dtype"], ZDType) or np.dtype(parameters["dtype"]).kind != "O":
-        warn_once("object_codec is for dtype=object; it has no effect on other data types", ZarrRuntimeWarning)
+        warn("object_codec is for dtype=object; it has no effect on other data types", ZarrUserWarning)
         return {}
     codec = parse_numcodec(object_codec, "object codec")
     name: Any = {"name": "|O", "object_codec_id": codec.codec_id}
@@ -452,13 +494,13 @@ def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[
 
 
 def with_empty_chunks(config: Any, write_empty_chunks: bool) -> Any:
-    """Return the configuration of an array, with what was once a parameter beside it."""
+    """Return the configuration of an array, with a former parameter beside it."""
     given = {} if config is None else dict(config) if isinstance(config, Mapping) else config.to_dict()
     return {**given, "write_empty_chunks": write_empty_chunks}
 
 
 def one_chunk(shape: Any) -> tuple[int, ...]:
-    """Return the chunk shape of an array that is all one chunk; chunks have a length even where the array has none."""
+    """Return the chunk shape of an array with a single chunk; a chunk has a length of at least 1 on each axis."""
     lengths = (shape,) if isinstance(shape, int | np.integer) else shape
     return tuple(max(int(length), 1) for length in lengths)
 
@@ -467,9 +509,9 @@ OBJECT_CODECS = ("vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "
 
 
 def implied_object_codec(parameters: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
-    """Return the codec of objects that a data type or the first filter stands for, and the parameters without it.
+    """Return the codec of objects that a data type or the first filter implies, and the parameters without it.
 
-    ``bytes`` means byte strings of any length, ``"array:i4"`` arrays of any length, as in zarr-python 2.
+    ``bytes`` means byte strings of variable length, ``"array:i4"`` arrays of variable length, as in zarr-python 2.
     """
     dtype, filters = parameters["dtype"], parameters["filters"]
     if dtype is bytes:
@@ -494,14 +536,16 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     given : mapping
-        ``chunks`` may be a bool, ``compressor`` a single codec, ``dimension_separator`` and ``write_empty_chunks`` go
-        where they belong now; what has no effect any more is left out.
+        ``chunks`` may be a bool, ``compressor`` a single codec, ``dimension_separator`` and ``write_empty_chunks`` are
+        moved to their present place; parameters without effect are left out.
 
     Returns
     -------
     dict
     """
     parameters = {name: value for name, value in given.items() if name not in OLD_NOTHINGS}
+    if not H5PY_WORDS.isdisjoint(parameters):
+        parameters.update(settle_h5py_words(parameters))
     for name in ("chunks", "filters"):
         if name in parameters and parameters[name] is None:
             del parameters[name]
@@ -512,7 +556,9 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         shape = parameters.get("shape")
         parameters["chunks"] = one_chunk(np.shape(parameters["data"]) if shape is None else shape)
     if "compressor" in parameters:
-        parameters["compressors"] = parameters.pop("compressor")
+        compressor = plain_compressor(parameters.pop("compressor"))
+        if not (isinstance(compressor, str) and compressor == "default"):
+            parameters["compressors"] = compressor
     separator = parameters.pop("dimension_separator", None)
     if separator is not None:
         parameters["chunk_key_encoding"] = {"name": "v2", "separator": separator}
@@ -531,3 +577,93 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     elif parameters.get("dtype") is None:
         parameters["dtype"] = np.dtype("float64")
     return parameters
+
+
+# ----------------------------------------------------------------------------------------------- words of h5py
+
+
+def settle_h5py_words(given: dict[str, Any]) -> dict[str, Any]:
+    """Take the parameters of h5py out of a call, and return their meaning as parameters of format 2.
+
+    Parameters without effect give a warning; so do ``compression`` and its options beside a ``compressor``.
+
+    Parameters
+    ----------
+    given : dict
+        Changed in place.
+
+    Returns
+    -------
+    dict
+        ``compressor`` or ``fill_value``, or both, or nothing.
+
+    Raises
+    ------
+    ValueError
+        If there is no such compression.
+
+    Examples
+    --------
+    >>> given = {"compression": "gzip", "compression_opts": 9, "chunks": 5}
+    >>> settle_h5py_words(given), given
+    ({'compressor': GZip(level=9)}, {'chunks': 5})
+    """
+    words = {name: given.pop(name) for name in H5PY_WORDS & given.keys()}
+    found: dict[str, Any] = {}
+    if not _is_default(given.get("compressor", "default")) or "compressors" in given:
+        for name in ("compression", "compression_opts"):
+            if words.pop(name, None) is not None:
+                warn(f"{name} has no effect beside compressor", ZarrUserWarning)
+    elif "compression" in words:
+        found["compressor"] = codec_of_words(words.pop("compression"), words.pop("compression_opts", None))
+    if "fillvalue" in words:
+        found["fill_value"] = words.pop("fillvalue")
+    for name in sorted(words):
+        if words[name] is not None and words[name] is not False:
+            warn(f"ignoring keyword argument {name!r}", ZarrUserWarning)
+    return found
+
+
+def _is_default(compressor: Any) -> bool:
+    return isinstance(compressor, str) and compressor == "default"
+
+
+def codec_of_words(compression: Any, options: Any = None) -> Any:
+    """Return the codec for a name and options; None for no compression.
+
+    Parameters
+    ----------
+    compression : str, codec or None
+        The name of a codec of numcodecs.
+    options : optional
+        Its parameters: a mapping by name, a sequence by position, or the first one.
+
+    Raises
+    ------
+    ValueError
+        If there is no codec of that name.
+
+    Examples
+    --------
+    >>> codec_of_words("blosc", ("zstd", 1)), codec_of_words("none")
+    (Blosc(cname='zstd', clevel=1, shuffle=SHUFFLE, blocksize=0), None)
+    """
+    if compression is None or compression == "none":
+        return None
+    if not isinstance(compression, str):
+        return compression
+    if compression in ("default", "auto"):
+        return compression
+    kind = type(numcodecs.get_codec({"id": compression}))
+    if options is None:
+        return kind()
+    if isinstance(options, Mapping):
+        return kind(**options)
+    return kind(*options) if isinstance(options, list | tuple) else kind(options)
+
+
+def plain_compressor(compressor: Any) -> Any:
+    """Return a compressor in its present form: an empty list is none, a name is the codec of that name."""
+    if isinstance(compressor, list | tuple) and not compressor:
+        return None
+    return codec_of_words(compressor) if isinstance(compressor, str) else compressor

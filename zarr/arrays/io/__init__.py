@@ -1,4 +1,4 @@
-"""Elements in and out: a selection becomes a plan, the plan becomes requests, chunks are decoded and placed.
+"""Read and write elements: a selection becomes a plan, the plan becomes requests, chunks are decoded and placed.
 
 May import: floors 1 to 3, ``zarr.arrays.handle`` and ``layout``.
 Read first: ``reading.py``, ``selection.py``, then ``chunks.py``, which has all rules about one chunk, for reads and

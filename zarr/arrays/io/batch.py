@@ -1,11 +1,12 @@
-"""Batches: writes that are collected in memory, so that each chunk is encoded once and each shard written once.
+"""Batches: writes are collected in memory, so that each chunk is encoded once and each shard written once.
 
-What a write covers of a chunk is kept decoded, with a mask of what was written as long as that is not all of it. When
-the batch ends (or grows over its limit), a chunk that was covered completely is encoded without a look at the store,
-any other is merged with what is stored then. A read puts what is pending over what is stored.
+The written part of a chunk is kept decoded, with a mask until all of it is written. When the batch ends (or exceeds its
+limit), a completely written chunk is encoded without reading the store; any other is merged with the stored chunk. A
+read puts pending elements over stored ones.
 
-One lock a batch, taken like the locks of nodes: writes, reads and the end of a batch never overlap. A batch that has
-ended stays harmless: whoever still holds it writes straight to the store.
+A batch has one lock, taken like the locks of nodes: writes, reads and the end of a batch never overlap. A batch that
+has
+ended stays harmless: writes through it go straight to the store.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ class Pending:
     Attributes
     ----------
     chunk : numpy.ndarray
-        Of the chunk's full shape; beyond the array's edge it holds the fill value.
+        The full shape of the chunk; beyond the array's edge it holds the fill value.
     written : numpy.ndarray of bool, or None
-        Which elements were written; None: the chunk needs nothing of what is stored.
+        The written elements; None: the chunk needs nothing from the store.
     settled : bool
-        Whether the others are those that were stored when they were first asked for.
+        True if the other elements are those of the store at their first read.
     """
 
     __slots__ = ("chunk", "settled", "written")
@@ -58,17 +59,17 @@ class Pending:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the chunk takes."""
+        """The number of bytes of the chunk in memory."""
         return self.chunk.nbytes + (0 if self.written is None else self.written.nbytes)
 
     def covers(self, valid: Coords) -> bool:
-        """Return whether every element inside the array was written; remembered where that is so."""
+        """Return True if every element inside the array was written; a True result is remembered."""
         if self.written is not None and bool(self.written[tuple(map(slice, valid))].all()):
             self.written = None
         return self.written is None
 
     def merge(self, stored: Ndarray) -> None:
-        """Take what was not written from the stored chunk; what was is kept in mind, for that may change meanwhile."""
+        """Take the elements that were not written from the stored chunk; keep the mask, as the store may change."""
         if self.written is not None:
             np.copyto(self.chunk, stored, where=~self.written)
         self.settled = True
@@ -80,7 +81,8 @@ class Budget:
     Attributes
     ----------
     over : bool
-        Whether the ``with`` is ending: writes go straight to the store then, each behind what waits for its array.
+        True if the ``with`` is ending: writes then go straight to the store, each after the pending chunks of its
+        array.
     """
 
     __slots__ = ("limit", "nbytes", "over")
@@ -91,7 +93,7 @@ class Budget:
         self.over = False
 
     def add(self, nbytes: int) -> None:
-        """Count bytes; with no call between the look and the change, lest a thread's count is lost."""
+        """Count bytes; no call stands between the read and the change, so that no thread's count is lost."""
         self.nbytes += nbytes
 
 
@@ -114,7 +116,7 @@ class Batch:
         self.budget = budget
         self.chunks: dict[Coords, Pending] = {}
         self.closed = False
-        # Sorts behind the documents of the array: appends hold those first.
+        # Sorts after the documents of the array: appends acquire those first.
         self.lock = Hold((f"{path}/~batch" if path else "~batch",), "node")
 
     def forget(self, coords: Coords) -> None:
@@ -126,7 +128,7 @@ class Batch:
     def write_steps(
         self, layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray, fields: list[str] | None
     ) -> Steps[None]:
-        """Write into the batch; what is as large as the batch may grow goes straight to the store."""
+        """Write into the batch; a write as large as the limit of the batch goes straight to the store."""
         yield self.lock
         if layout is not self.layout:
             yield from _agree_steps(self, layout)
@@ -145,11 +147,11 @@ class Batch:
             yield from self.flush_steps()
 
     def read_steps(self, layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> Steps[None]:
-        """Read what is stored, with what is pending over it."""
+        """Read the stored elements, with the pending ones over them."""
         yield self.lock
         if layout is not self.layout:
             yield from _agree_steps(self, layout)
-        if not layout.reads_missing:  # a chunk that only the batch knows is not missing
+        if not layout.reads_missing:  # a chunk that only the batch has is not missing
             yield from self.flush_steps()
         touched = [i for i in range(plan.nslots) if plan.coords(i) in self.chunks] if self.chunks else []
         if len(touched) < plan.nslots:
@@ -159,7 +161,7 @@ class Batch:
             zarr_core.scatter(self.chunks[plan.coords(i)].chunk, plan.slot(i), out)
 
     def flush_steps(self) -> Steps[None]:
-        """Store all that is pending; the batch goes on."""
+        """Store all pending chunks; the batch continues."""
         yield self.lock
         layout = self.layout
         if not self.chunks:
@@ -177,7 +179,7 @@ class Batch:
         yield Gather(_store_shard_steps(self, layout, at, counts_of[at], places) for at, places in shards.items())
 
     def close_steps(self) -> Steps[None]:
-        """Store all that is pending and end the batch; it ends also where that fails."""
+        """Store all pending chunks and end the batch; it ends also after an error."""
         self.budget.over = True
         try:
             yield from self.flush_steps()
@@ -191,10 +193,9 @@ class Batch:
 
 
 def _widened(known: ArrayLayout, layout: ArrayLayout) -> ArrayLayout | None:
-    """Return the layout of the array as large as either has it; None where the chunks of the two are not the same.
+    """Return the layout of the array with the larger of two shapes; None if the chunks of the two differ.
 
-    The objects that stand for one array need not know the same shape. Whether a chunk was covered is only sure by the
-    largest.
+    Objects for the same array may know different shapes. Only the largest shape shows if a chunk was covered.
     """
     if known.ndim != layout.ndim or known.dtype != layout.dtype or known.inner != layout.inner:
         return None
@@ -206,10 +207,10 @@ def _widened(known: ArrayLayout, layout: ArrayLayout) -> ArrayLayout | None:
 
 
 def _agree_steps(batch: Batch, layout: ArrayLayout) -> Steps[None]:
-    """Go over to the layout by which the array is read or written now; to be called under the lock of the batch.
+    """Change to the layout of the present read or write; call this under the lock of the batch.
 
-    What is pending was written by another object for the same array, or for one that has been replaced by an array of
-    other chunks since: those are stored as they were meant.
+    Pending chunks were written by another object for the same array, or for an array with other chunks that has been
+    replaced since: these are stored by their own layout.
     """
     wide = _widened(batch.layout, layout)
     if wide is None:
@@ -217,11 +218,11 @@ def _agree_steps(batch: Batch, layout: ArrayLayout) -> Steps[None]:
     batch.layout = layout if wide is None else wide
 
 
-# ----------------------------------------------------------------------------------------------- chunks at rest
+# ----------------------------------------------------------------------------------------------- stored chunks
 
 
 def _stored_chunk_steps(layout: ArrayLayout, coords: Coords, shape: Coords) -> Steps[Ndarray]:
-    """One chunk as it is stored now; the fill value where it is not."""
+    """Return one chunk as it is stored now; the fill value if it is not stored."""
     key = layout.key(coords if layout.shard is None else _shards.place_in_shard(layout, coords)[0])
     try:
         if layout.shard is None:
@@ -242,7 +243,7 @@ def valid_shape(layout: ArrayLayout, coords: Coords) -> Coords:
 
 
 def _settle_steps(batch: Batch, coords: Coords, anew: bool = False) -> Steps[None]:
-    """Make a pending chunk complete: as it was stored at the first time, or is now where it is to be stored."""
+    """Complete a pending chunk with stored elements: those of its first read, or those of now."""
     pending, layout = batch.chunks[coords], batch.layout
     before = pending.nbytes
     if not pending.covers(valid_shape(layout, coords)) and (anew or not pending.settled):
@@ -254,7 +255,7 @@ def _settle_steps(batch: Batch, coords: Coords, anew: bool = False) -> Steps[Non
 
 
 def _fields_steps(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Steps[None]:
-    """Bring in the rest of each element: a mask knows elements, not their fields."""
+    """Add the other fields of each element: a mask covers elements, not their fields."""
     _pending_for(batch, layout, slot)
     yield from _settle_steps(batch, slot.coords)
 
@@ -272,13 +273,13 @@ def _pending_for(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Pen
 def _put(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray, fields: list[str] | None) -> None:
     """Put the part of a value that belongs to a slot into its pending chunk.
 
-    The value first, then that it was written: a call that is interrupted in between has written nothing.
+    The value is written before the mask: a call interrupted in between has written nothing.
     """
     pending = _pending_for(batch, layout, slot)
     gather_into(pending.chunk, value, slot, fields)
     if pending.written is None:
         return
-    if slot.whole and fields is None and layout is batch.layout:  # whole as the largest of the layouts has it
+    if slot.whole and fields is None and layout is batch.layout:  # complete by the largest of the layouts
         batch.budget.add(-pending.written.nbytes)
         pending.written = None
     else:
@@ -321,7 +322,7 @@ def _store_shard_steps(
 
 
 class BatchScope:
-    """The object that ``with array.batch():``, its twin with ``async with``, and those of groups enter and leave.
+    """The context manager of ``array.batch()`` and ``group.batch()``, for ``with`` and ``async with``.
 
     Parameters
     ----------
@@ -329,9 +330,9 @@ class BatchScope:
     run, async_run : callable
         Run the steps that end the batch, for ``with`` and for ``async with``.
     make : callable
-        Makes the batch, given its budget.
+        Makes the batch from its budget.
     limit : int
-        How many bytes the batch may hold.
+        Number of bytes that the batch may hold.
     """
 
     __slots__ = ("_async_run", "_batch", "_handle", "_limit", "_make", "_run")
@@ -342,10 +343,11 @@ class BatchScope:
         self._limit = checked_limit(limit)
 
     def __enter__(self) -> None:
-        """Open a batch; inside another one, that one goes on."""
+        """Open a batch; inside another one, that one continues."""
         mine = self._make(Budget(self._limit))
         open_now = self._handle.batch
-        # No call between the look and the change: of two threads that begin one, the second finds that of the first.
+        # No call stands between the read and the change: if two threads begin a batch, the second finds that of the
+        # first.
         if open_now is None or open_now.closed:
             self._handle.batch = mine
             self._batch = mine
@@ -364,7 +366,7 @@ class BatchScope:
 
     def __del__(self) -> None:
         # Ctrl-C may come just before the first line of `__exit__`, or of `_leave`: without an end, the batch would
-        # collect all that is written later, and store none of it.
+        # collect all later writes and store none of them.
         if self._batch is not None:
             try:
                 if not self._batch.closed:
@@ -389,7 +391,7 @@ def checked_limit(limit: int) -> int:
     Raises
     ------
     ValueError
-        Less than one.
+        If it is less than one.
     """
     if limit < 1:
         raise ValueError(f"a batch holds at least one byte, got max_bytes={limit}")

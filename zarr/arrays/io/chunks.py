@@ -1,8 +1,8 @@
-"""Chunks in and out: how the slots of a plan are read and written.
+"""Read and write chunks: how the slots of a plan are carried out.
 
-Two ways, one result. The plain way asks for one chunk after the other and is always right. The bulk way hands all
-slots of an operation to the compiled core in one ``Transfer``; what it could not do, it names, and the plain way
-does it again, which also names the error.
+There are two ways with the same result. The plain way handles one chunk after the other and is always correct. The bulk
+way gives all slots of an operation to the compiled core in one ``Transfer``. The core names the slots that it could not
+do; the plain way does them again, and raises the error.
 """
 
 from __future__ import annotations
@@ -32,21 +32,23 @@ else:
 Ndarray = np.ndarray[Any, Any]
 
 MAX_CACHED_SLOTS = 64
-"""Reads of more chunks than that pass the cache by: they would sweep it clean."""
+"""Reads of more chunks than this do not use the cache: they would evict all other chunks."""
 
 MIN_BULK_SLOTS = 2
-"""A single chunk is not worth a bulk job, as a rule."""
+"""Fewest chunks of a bulk job: a single chunk is usually not worth one."""
 
 LARGE_IN_FILE = 128 << 10
-"""A chunk in a file that decodes to more is: the job's memory stays, where an allocator gives back what is as large as
-that and the kernel clears it anew; and of a blosc chunk no more is read than a selection takes."""
+"""Decoded size above which a single chunk in a file is worth a job.
+
+The memory of the job is used again, while an allocator returns such large blocks to the system, which clears them
+anew; and of a blosc chunk only the selected blocks are read."""
 
 SHOWN_MISSING = 10
 """The number of missing chunks that an error names."""
 
 
 def decode_steps(chain: CodecChain, raw: Buffer) -> Steps[Ndarray]:
-    """Decode one chunk; codecs that only have coroutines are awaited by the runner."""
+    """Decode one chunk; the runner awaits codecs that only have coroutines."""
     if chain.asynchronous:
         chunk: Ndarray = yield Await(partial(chain.decode_async, raw))
         return chunk
@@ -56,7 +58,8 @@ def decode_steps(chain: CodecChain, raw: Buffer) -> Steps[Ndarray]:
 def payload_steps(layout: ArrayLayout, chain: CodecChain, chunk: Ndarray, skip_filled: bool) -> Steps[Buffer | None]:
     """Encode one chunk; return None for a chunk that is not stored.
 
-    It is not stored if it holds the fill value only, or if its codec says that an absent chunk reads the same.
+    A chunk is not stored if it holds the fill value only, or if its codec returns None because an absent chunk reads
+    the same.
     """
     if skip_filled and is_filled(layout, chunk):
         return None
@@ -84,7 +87,7 @@ def note_place(error: BaseException, layout: ArrayLayout, key: str, what: str) -
 
 
 def check_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...] | None]) -> None:
-    """Raise for chunks that are not stored, given by their coordinates, unless such chunks read as the fill value.
+    """Raise an error for missing chunks, given by their coordinates, unless missing chunks read as the fill value.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def check_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...] | None])
 
 
 def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> None:
-    """Refuse to fill in for stored chunks that are not there.
+    """Raise the error for missing chunks.
 
     Raises
     ------
@@ -106,7 +109,7 @@ def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> Non
     if len(coords) > SHOWN_MISSING:
         lines.append(f"  ... and {len(coords) - SHOWN_MISSING} more")
     tries = layout.config.missing_chunk_retries
-    again = f", asked for {tries + 1} times" if tries else ""
+    again = f", requested {tries + 1} times" if tries else ""
     raise ChunkNotFoundError(
         f"{len(coords)} chunk(s) not found in {layout.describe()}{again}.\n"
         "Set the 'array.read_missing_chunks' config to True to fill missing chunks with the fill value.\n"
@@ -118,20 +121,20 @@ def raise_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...]]) -> Non
 
 
 def reads_in_bulk(layout: ArrayLayout, count: int, bulk: str | None) -> bool:
-    """Return whether some number of chunks is read in one job."""
+    """Return True if this number of chunks is read in one job."""
     if bulk is None or layout.program is None:
         return False
     return count >= MIN_BULK_SLOTS or (bulk == "files" and layout.chunk_nbytes > LARGE_IN_FILE)
 
 
 def fits_cache(layout: ArrayLayout, count: int) -> bool:
-    """Say whether so few chunks are read that they are looked for, and kept, in the cache of decoded chunks."""
+    """Return True if a read has few enough chunks to use the cache of decoded chunks."""
     return count <= MAX_CACHED_SLOTS and count * layout.chunk_nbytes <= layout.cache_bytes
 
 
 def cached_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str) -> Steps[Ndarray | None]:
-    """One decoded chunk, from the cache where it is there; None where it is not stored."""
-    stamp = yield Stamp(key)
+    """Return one decoded chunk, from the cache if it is there; None if it is not stored."""
+    stamp = layout.stamp or (yield Stamp(key))
     if stamp is not None:
         chunk = chunk_cache.CHUNKS.find(stamp, key, chain.codecs, chain.spec.shape)
         if chunk is not None:
@@ -140,14 +143,14 @@ def cached_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str) -> Step
     if raw is None:
         return None
     chunk = yield from decode_steps(chain, raw)
-    # What was read is the value of the stamp if the stamp is still the same.
-    if stamp is not None and (yield Stamp(key)) == stamp:
+    # The value belongs to the stamp only if the stamp is still the same after the read.
+    if stamp is not None and (layout.stamp or (yield Stamp(key))) == stamp:
         chunk_cache.CHUNKS.keep(stamp, key, chain.codecs, chunk, layout.cache_bytes)
     return chunk
 
 
 def read_chunk_steps(layout: ArrayLayout, slot: zarr_core.Slot, out: Ndarray) -> Steps[tuple[int, ...] | None]:
-    """Read one slot into the output; the result is the coordinates of a chunk that is not stored."""
+    """Read one slot into the output; return the coordinates of a chunk that is not stored."""
     coords: tuple[int, ...] = slot.coords
     key = layout.key(coords)
     try:
@@ -181,7 +184,7 @@ def read_slots_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, sl
 
 
 def read_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> Steps[None]:
-    """Read all slots in one job; slots that failed are read again the plain way."""
+    """Read all slots in one job; read failed slots again the plain way."""
     job = zarr_core.ReadJob(plan, layout.program, out, layout.fill)
     count = plan.nslots
     yield Transfer(job, "read", layout.keys, plan, count=count, nbytes=count * layout.chunk_nbytes)
@@ -196,14 +199,14 @@ def read_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray) -> 
 
 
 def new_chunk(layout: ArrayLayout, shape: tuple[int, ...]) -> Ndarray:
-    """Return a chunk of nothing but fill value."""
+    """Return a chunk filled with the fill value."""
     chunk = empty_array(shape, layout.dtype)
     chunk[...] = layout.fill
     return chunk
 
 
 def gather_into(chunk: Ndarray, value: Ndarray, slot: zarr_core.Slot, fields: list[str] | None) -> None:
-    """Put the part of a value that belongs to a slot into its chunk; only into some fields, if so asked."""
+    """Put the part of a value that belongs to a slot into its chunk; with fields, only into these."""
     if fields is None:
         zarr_core.gather(value, slot, chunk)
         return
@@ -212,24 +215,24 @@ def gather_into(chunk: Ndarray, value: Ndarray, slot: zarr_core.Slot, fields: li
 
 
 def is_filled(layout: ArrayLayout, chunk: Ndarray) -> bool:
-    """Return whether a chunk holds the fill value and nothing else."""
-    if chunk.dtype.kind == "T":  # numpy compares these strings in C, the core would ask one by one
+    """Return True if a chunk holds the fill value only."""
+    if chunk.dtype.kind == "T":  # numpy compares these strings in C, the core one by one
         first = chunk[(0,) * chunk.ndim] if chunk.size else layout.fill
         return bool(first == layout.fill and (chunk == layout.fill).all())
     return bool(zarr_core.is_filled(chunk, layout.fill))
 
 
 def whole_chunk(layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray) -> Ndarray:
-    """Return the chunk that a slot that covers it all will store, padded with the fill value where it overhangs.
+    """Return the chunk that a slot covers completely, padded with the fill value beyond the array.
 
-    Where the value has the chunk in one piece already, that is the chunk: it is only read.
+    If the value has the chunk in one piece, return that piece of the value: it is only read.
     """
     shape = slot.chunk_shape
-    if layout.dtype.kind in "TOSUV":  # text: copying them costs as much as packing them
+    if layout.dtype.kind in "TOSUV" or _compresses_much(layout):  # a copy costs as much as packing them
         selection = slot.out_selection
         if selection and all(type(part) is slice for part in selection):
             part: Ndarray = value[selection]
-            if part.shape == shape and part.flags.c_contiguous:
+            if part.shape == shape and part.flags.c_contiguous and part.dtype == layout.dtype:
                 return part
     if shape == slot.plan.valid_shape(slot.index):
         chunk = empty_array(shape, layout.dtype)
@@ -239,8 +242,13 @@ def whole_chunk(layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray) -> Nd
     return chunk
 
 
+def _compresses_much(layout: ArrayLayout) -> bool:
+    """Return True for large chunks that the core compresses: so no stored bytes are memory of the caller."""
+    return layout.chunk_nbytes >= LARGE_IN_FILE and layout.program is not None and layout.chain.encoded_size() is None
+
+
 def put_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str, chunk: Ndarray) -> Steps[None]:
-    """Store one chunk that is held, or remove it if it is not to be stored."""
+    """Store one chunk that is held; delete it if it holds the fill value only."""
     raw = yield from payload_steps(layout, chain, chunk, layout.skip_filled)
     yield Delete(key) if raw is None else Put(key, raw)
 
@@ -275,14 +283,14 @@ def write_chunk_steps(
     try:
         chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
         whole = slot.whole and fields is None
-        # The old value of a whole chunk does not matter, so that others are kept out only while it is stored.
+        # The old value of a whole chunk does not matter, so the lock is held only while the chunk is stored.
         scope = layout.scope
         late = whole and (scope is None or not scope.required)
         matched = None if late else (yield Hold((key,), "chunk", scope, True))
         while True:
             old = None if whole else (yield Get(key))
             chunk = yield from changed_chunk_steps(layout, chain, slot, old, value, fields)
-            # A store that compares before it stores does not before it deletes.
+            # A store that compares before it stores does not compare before it deletes.
             raw = yield from payload_steps(layout, chain, chunk, layout.skip_filled and (whole or not matched))
             if raw is None and late:
                 yield Hold((key,), "chunk", scope)
@@ -306,13 +314,13 @@ def write_slots_steps(
 
 
 def left_over(job: Any) -> list[int]:
-    """Return what a bulk write did not write; first the slots at which it stopped, so that an error is met first."""
+    """Return the slots that a bulk write did not write, first those at which it stopped: their error comes first."""
     refused = dict.fromkeys(slot for slot, _ in job.errors)
     return [*refused, *(slot for slot in job.failed.tolist() if slot not in refused)]
 
 
 def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray) -> Steps[None]:
-    """Write the whole slots in one job; the others, and those that failed, the plain way."""
+    """Write the whole slots in one job; write the others, and failed ones, the plain way."""
     if plan.all_whole:
         whole, partial_slots = None, []
         count = plan.nslots
@@ -339,15 +347,15 @@ def patient_steps(layout: ArrayLayout, read: Callable[[ArrayLayout], Steps[T]]) 
     Parameters
     ----------
     layout : ArrayLayout
-        Of a configuration with ``missing_chunk_retries``.
+        A layout whose configuration has ``missing_chunk_retries``.
     read : callable
-        Makes the steps that read by a layout; they raise ``ChunkNotFoundError`` where that does not read missing
+        Returns the steps that read by a layout; they raise ``ChunkNotFoundError`` if the layout does not read missing
         chunks as fill values.
 
     Raises
     ------
     ChunkNotFoundError
-        If a chunk is missing in the end and ``read_missing_chunks`` is false.
+        If a chunk is still missing after the last try, and ``read_missing_chunks`` is False.
     """
     config = layout.config
     once = layout.varied(reads_missing=False, retries=0)
@@ -361,5 +369,5 @@ def patient_steps(layout: ArrayLayout, read: Callable[[ArrayLayout], Steps[T]]) 
 
 
 async def _sleep(seconds: float) -> None:
-    asyncio: Any = load("asyncio")  # arrays that are read without a loop need not load it
+    asyncio: Any = load("asyncio")  # arrays that are read without a loop do not load it
     await asyncio.sleep(seconds)

@@ -1,27 +1,25 @@
-"""Reads and writes through a codec pipeline of somebody else, by its public contract.
+"""Read and write through a foreign codec pipeline, by zarr-python's interface.
 
-Taken where the user configured another pipeline class (``codec_pipeline.path``), or asked for buffers of another
-kind (a prototype). Such a pipeline does its own I/O: it is handed one entry for each stored chunk, with a byte getter,
-the chunk's description, and where its elements come from and go to. A shard is one chunk here, and a codec.
+This module is used if the user configured another pipeline class (``codec_pipeline.path``), or gave buffers of another
+kind (a prototype). Such a pipeline does its own I/O: it receives one entry for each stored chunk, with a byte getter,
+the chunk's description, and the places where its elements come from and go to. A shard is one chunk here, and a codec.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import zarr_core
 from zarr.abc.codec import CodecPipeline
+from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.chunks import check_missing, patient_steps
 from zarr.arrays.layout import ArrayLayout, codecs_of
 from zarr.buffer.core import BufferPrototype, NDBuffer
 from zarr.registry import get_pipeline_class
 from zarr.steps.requests import Await, Gather, Hold, Steps
 from zarr.storage.path import StorePath
-
-if TYPE_CHECKING:
-    from zarr.arrays.handle import ArrayHandle
 
 Entry = tuple[Any, Any, Any, Any, bool]
 
@@ -49,7 +47,7 @@ def make_pipeline(cls: type[CodecPipeline], handle: ArrayHandle, layout: ArrayLa
 def entries(
     handle: ArrayHandle, layout: ArrayLayout, plan: zarr_core.Plan, prototype: BufferPrototype
 ) -> Iterator[Entry]:
-    """Yield what a pipeline needs to know of each chunk of a plan."""
+    """Yield the entry of each chunk of a plan for a pipeline."""
     cut = len(handle.store_path.path) + 1 if handle.store_path.path else 0
     plain = handle.serving is handle.store_path.store
     place = handle.store_path if plain else StorePath(handle.serving, handle.store_path.path)
@@ -89,6 +87,6 @@ def pipeline_write_steps(
 
 
 def _write_locked_steps(layout: ArrayLayout, plan: zarr_core.Plan, write: Callable[[], Awaitable[None]]) -> Steps[None]:
-    """Hold all chunks of a pipeline together: it reads and writes by itself."""
+    """Hold all chunks of a pipeline together, because it reads and writes by itself."""
     yield Hold([layout.key(plan.coords(i)) for i in range(plan.nslots)], "chunk", layout.scope)
     yield Await(write)

@@ -1,58 +1,56 @@
-"""Many selections, of one array or of several in one store, read as one operation: each chunk comes once.
+"""Read many selections, of one array or of several in one store, as one operation: each chunk is fetched once.
 
-The plans of all selections of an array are laid over each other. What several want of a chunk is put into their
-places after it was fetched and decoded a single time.
+The plans of all selections of an array are overlaid. The parts of a chunk that several selections need are put into
+their places after it was fetched and decoded once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import zarr_core
+from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io import reading
 from zarr.arrays.io.chunks import cached_chunk_steps, check_missing, decode_steps, fits_cache, note_place, patient_steps
-from zarr.arrays.io.reading import checked_out, get_selection_steps, settle_boolean_fields, wants_pipeline
 from zarr.arrays.io.selection import as_items, plan_orthogonal, plan_simple, simple_kind
-from zarr.arrays.io.shard_read import ShardPart, read_inner_steps, stored_steps
+from zarr.arrays.io.shard_read import ShardPart, place_in_shard, read_inner_steps, stored_steps
 from zarr.arrays.layout import ArrayLayout
 from zarr.dtype.base import empty_array
 from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Get, Steps, Transfer
 from zarr.types import MemoryOrder
 
-if TYPE_CHECKING:
-    from zarr.arrays.handle import ArrayHandle
-
 Ndarray = np.ndarray[Any, Any]
 Wish = tuple[zarr_core.Plan, int, Ndarray]
-"""A slot of a plan, and the array that the plan is read into."""
+"""A slot of a plan, and the array that receives the result of the plan."""
 
 
 class Selected(NamedTuple):
-    """One selection: its plan, and where its elements go."""
+    """One selection: its plan, and the array that receives its elements."""
 
     plan: zarr_core.Plan
     data: Ndarray
-    """Of the data type of the array."""
+    """An array of the data type of the stored array."""
     result: Ndarray
-    """The array that the caller gets; another one than ``data`` where the caller's memory has another data type."""
+    """The array for the caller; another one than ``data`` if the caller's memory has another data type."""
 
 
 class Overlaid(NamedTuple):
-    """The chunks that several plans touch, in the order of the grid, and who wants each."""
+    """The chunks that several plans touch, in the order of the grid, with the slots that need each of them."""
 
     coords: NDArray[np.int64]
-    """One row a chunk."""
+    """Coordinates, one row a chunk."""
     owners: NDArray[np.int64]
     slots: NDArray[np.int64]
     starts: NDArray[np.int64]
-    """Chunk i is wanted by the slots ``slots[starts[i]:starts[i + 1]]`` of the plans ``owners[...]``."""
+    """Chunk i is needed by the slots ``slots[starts[i]:starts[i + 1]]`` of the plans ``owners[...]``."""
 
     def wishes(self, index: int, selected: Sequence[Selected]) -> list[Wish]:
-        """Return the plans that want a chunk."""
+        """Return the plans that need a chunk."""
         here = range(int(self.starts[index]), int(self.starts[index + 1]))
         return [(selected[o].plan, int(self.slots[i]), selected[o].data) for i in here for o in [int(self.owners[i])]]
 
@@ -63,30 +61,35 @@ def outs_for(out: Any, count: int) -> list[Any]:
     Raises
     ------
     ValueError
-        There are more or fewer arrays than selections.
+        If the number of arrays is not that of the selections.
     """
     if out is None:
         return [None] * count
     if len(out) != count:
         raise ValueError(f"out holds {len(out)} arrays for {count} selections")
-    if isinstance(out, np.ndarray) and not out.dtype.hasobject:
+    if isinstance(out, np.ndarray) and out.dtype.kind != "O":
         return [out[i, ...] for i in range(count)]
     return list(out)
 
 
 def overlay(plans: Sequence[zarr_core.Plan]) -> Overlaid:
-    """Lay plans over each other."""
-    counts = np.array([plan.nslots for plan in plans], dtype=np.int64)
-    coords = np.concatenate([plan.all_coords() for plan in plans])
+    """Overlay plans: find for each chunk the slots that need it."""
+    coords, all_owners, all_slots = all_slots_of(plans)
     total = len(coords)
     order = np.lexsort(coords.T[::-1]) if coords.shape[1] else np.arange(total)
     coords = coords[order]
     begins = np.ones(total, dtype=bool)
     begins[1:] = (coords[1:] != coords[:-1]).any(axis=1)
     firsts = np.flatnonzero(begins)
+    return Overlaid(coords[firsts], all_owners[order], all_slots[order], np.append(firsts, total))
+
+
+def all_slots_of(plans: Sequence[zarr_core.Plan]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the coordinates of all slots of some plans, and for each the number of its plan and its own there."""
+    counts = np.array([plan.nslots for plan in plans], dtype=np.int64)
+    coords = np.concatenate([plan.all_coords() for plan in plans])
     owners = np.repeat(np.arange(len(plans)), counts)
-    slots = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-    return Overlaid(coords[firsts], owners[order], slots[order], np.append(firsts, total))
+    return coords, owners, np.arange(len(coords)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def plan_one(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
@@ -96,10 +99,10 @@ def plan_one(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
 
 
 def select(layout: ArrayLayout, order: MemoryOrder, selection: Any, out: Any, index: int) -> Selected:
-    """Plan one selection and find a place for it."""
+    """Plan one selection and find an array for it."""
     try:
         plan = plan_one(layout, selection)
-        target = None if out is None else checked_out(out, plan.shape)
+        target = None if out is None else reading.checked_out(out, plan.shape)
     except (IndexError, TypeError, ValueError) as error:
         error.add_note(f"in selection {index} of a batch, of {layout.describe()}")
         raise
@@ -116,16 +119,16 @@ def read_many_steps(requests: Sequence[tuple[ArrayHandle, Any]], outs: Sequence[
     ----------
     requests : sequence of (ArrayHandle, selection)
     outs : sequence of (array or None)
-        As many, each where the elements of a selection go.
+        One entry for each request: the array that receives its elements, or None.
 
     Returns
     -------
     The arrays, in the order of the requests.
     """
-    if wants_pipeline(None):
+    if reading.wants_pipeline(None):
         pairs = zip(requests, outs, strict=True)
         answers: list[Any] = yield Gather(
-            [get_selection_steps(handle, "orthogonal", s, out=out) for (handle, s), out in pairs]
+            [reading.get_selection_steps(handle, "orthogonal", s, out=out) for (handle, s), out in pairs]
         )
         return answers
     groups: dict[str, list[tuple[ArrayHandle, ArrayLayout, list[Selected]]]] = {}
@@ -138,12 +141,12 @@ def read_many_steps(requests: Sequence[tuple[ArrayHandle, Any]], outs: Sequence[
     yield from _all_steps([read_group_steps(*group) for known in groups.values() for group in known])
     for one in selected:
         if one.data.dtype.kind == "V":
-            settle_boolean_fields(one.data)
+            reading.settle_boolean_fields(one.data)
     return [_answer(handle, one) for (handle, _), one in zip(requests, selected, strict=True)]
 
 
 def _answer(handle: ArrayHandle, one: Selected) -> Any:
-    """Return what was read as the user sees it, in the place that the user gave."""
+    """Return the elements in the form for the user, in the array that the user gave."""
     nullable = handle.layout.nullable
     data = one.data if nullable is None else nullable.to_masked(one.data)
     if one.result is one.data:
@@ -155,12 +158,12 @@ def _answer(handle: ArrayHandle, one: Selected) -> Any:
 def _group_of(
     groups: dict[str, list[tuple[ArrayHandle, ArrayLayout, list[Selected]]]], handle: ArrayHandle
 ) -> tuple[ArrayLayout, list[Selected]]:
-    """Return the layout on which the selections of an array are planned; one, however often the array was opened."""
+    """Return the layout for the plans of the selections of an array; the same one for all its open objects."""
     layout = handle.state.layout
     known = groups.setdefault(layout.path, [])
     for owner, other, members in known:
         if owner.batch is not handle.batch:
-            continue  # what is written into a batch is seen by those who read through it, and by nobody else
+            continue  # only reads through the batch see its pending writes
         if other is layout or (other.metadata == layout.metadata and other.config == layout.config):
             return other, members
     members = []
@@ -176,8 +179,8 @@ def _all_steps(work: list[Steps[None]]) -> Steps[None]:
 
 
 def read_group_steps(handle: ArrayHandle, layout: ArrayLayout, selected: list[Selected]) -> Steps[None]:
-    """Read all selections of one array, those of an open batch as the batch has them."""
-    batch = handle.batch  # asked once: another thread may end it
+    """Read all selections of one array; with an open batch, include its pending writes."""
+    batch = handle.batch  # read once: another thread may end it
     if batch is None:
         yield from read_overlaid_steps(layout, selected, handle.bulk)
         return
@@ -190,11 +193,14 @@ def read_overlaid_steps(layout: ArrayLayout, selected: list[Selected], bulk: str
     selected = [one for one in selected if one.plan.nslots]
     if not selected:
         return
+    if len(selected) == 1:  # no chunk is shared: of a large shard only an entry of the index is read
+        yield from reading.read_plan_steps(layout, selected[0].plan, selected[0].data, bulk)
+        return
     if layout.retries:
         yield from patient_steps(layout, lambda once: read_overlaid_steps(once, selected, bulk))
         return
     if logs_codecs():
-        bulk = None  # somebody listens: each chunk has its line
+        bulk = None  # codecs are logged: each chunk has its line
     if layout.shard is not None:
         yield from read_shared_shards_steps(layout, selected, bulk)
         return
@@ -215,14 +221,14 @@ def read_overlaid_steps(layout: ArrayLayout, selected: list[Selected], bulk: str
 
 
 def shared_job(layout: ArrayLayout, selected: list[Selected], chunks: Overlaid) -> zarr_core.SharedReadJob:
-    """All chunks as one job of the compiled core."""
+    """Return all chunks as one job of the compiled core."""
     program, fill = layout.program, layout.fill
     readers = [zarr_core.ReadJob(one.plan, program, one.data, fill) for one in selected]
     return zarr_core.SharedReadJob(readers, chunks.owners, chunks.slots, chunks.starts)
 
 
 def place(chunk: Ndarray | None, layout: ArrayLayout, wishes: list[Wish]) -> None:
-    """Put the parts of a chunk where they are wanted; None stands for a chunk of fill value."""
+    """Put the parts of a chunk into their places; None stands for a chunk of fill values."""
     for plan, slot, out in wishes:
         if chunk is None:
             zarr_core.fill(out, plan.slot(slot), layout.fill)
@@ -231,7 +237,7 @@ def place(chunk: Ndarray | None, layout: ArrayLayout, wishes: list[Wish]) -> Non
 
 
 def read_shared_chunk_steps(layout: ArrayLayout, wishes: list[Wish]) -> Steps[tuple[int, ...] | None]:
-    """Read one chunk for all who want it; the result is the coordinates of a chunk that is not stored."""
+    """Read one chunk for all selections that need it; return the coordinates of a chunk that is not stored."""
     slot = wishes[0][0].slot(wishes[0][1])
     coords: tuple[int, ...] = slot.coords
     key = layout.key(coords)
@@ -255,15 +261,15 @@ def read_shared_chunk_steps(layout: ArrayLayout, wishes: list[Wish]) -> Steps[tu
 
 
 class WantedShard:
-    """The inner chunks of one shard that are wanted, and by whom.
+    """The inner chunks of one shard that selections need.
 
     Attributes
     ----------
     coords : tuple of int
     counts : tuple of int
-        Inner chunks per shard, per axis.
+        Number of inner chunks per shard, per axis.
     wishes : dict of int to list of (int, int)
-        By the place of an inner chunk: which selections, and which slots of their plans.
+        For the place of each inner chunk: the selections, and the slots of their plans.
     """
 
     __slots__ = ("coords", "counts", "wishes")
@@ -278,25 +284,31 @@ class WantedShard:
         return sorted(self.wishes)
 
     def part(self, places: list[int]) -> ShardPart:
-        """Return some of them, without a plan that they belong to."""
+        """Return some of these inner chunks as a part without a plan."""
         return ShardPart.of(self.coords, places, self.counts)
 
 
 def wanted_shards(layout: ArrayLayout, selected: list[Selected]) -> list[WantedShard]:
     """Return the shards that some selections touch, in the order of the grid."""
     shards: dict[tuple[int, ...], WantedShard] = {}
-    for owner, one in enumerate(selected):
-        groups = zarr_core.ShardGroups(one.plan, layout.starts)
-        for g in range(groups.ngroups):
-            part = ShardPart(groups, g)
-            wanted = shards.setdefault(part.coords, WantedShard(part.coords, part.counts))
-            for slot, number in zip(part.slots, part.inner, strict=True):
-                wanted.wishes.setdefault(number, []).append((owner, slot))
-    return [shards[coords] for coords in sorted(shards)]
+    coords, owners, slots = all_slots_of([one.plan for one in selected])
+    for at, owner, slot in zip(coords.tolist(), owners.tolist(), slots.tolist(), strict=True):
+        place, inner, counts = place_in_shard(layout, at)
+        wanted = shards.get(place)
+        if wanted is None:
+            wanted = shards[place] = WantedShard(place, counts)
+        number = 0
+        for index, count in zip(inner, counts, strict=True):
+            number = number * count + index
+        wanted.wishes.setdefault(number, []).append((owner, slot))
+    return [shards[place] for place in sorted(shards)]
 
 
 def read_shared_shards_steps(layout: ArrayLayout, selected: list[Selected], bulk: str | None) -> Steps[None]:
-    """Read the inner chunks that are wanted, shard by shard."""
+    """Read the needed inner chunks, shard by shard."""
+    if bulk in ("files", "memory") and all(one.data.size == 1 and one.plan.nslots == 1 for one in selected):
+        yield from _read_elements_steps(layout, selected, bulk)
+        return
     shards = wanted_shards(layout, selected)
     count = sum(len(wanted.wishes) for wanted in shards)
     cached = layout.cache_bytes and fits_cache(layout, count)
@@ -307,10 +319,22 @@ def read_shared_shards_steps(layout: ArrayLayout, selected: list[Selected], bulk
     check_missing(layout, missing)
 
 
+def _read_elements_steps(layout: ArrayLayout, selected: list[Selected], bulk: str) -> Steps[None]:
+    """Read single elements as the points of one plan: the core then needs no list of chunks for each of them."""
+    assert layout.inner is not None
+    slots = [one.plan.slot(0) for one in selected]
+    within = [[part if isinstance(part, int) else part.start for part in slot.chunk_selection] for slot in slots]
+    points = np.array([slot.coords for slot in slots], dtype=np.int64) * layout.inner + np.array(within, dtype=np.int64)
+    found = empty_array((len(selected),), layout.dtype)
+    yield from reading.read_plan_steps(layout, zarr_core.plan_points(layout.grid, list(points.T)), found, bulk)
+    for index, one in enumerate(selected):
+        one.data[...] = found[index : index + 1].reshape(one.data.shape)
+
+
 def _decode_shards_steps(
     layout: ArrayLayout, selected: list[Selected], shards: list[WantedShard], near: bool
 ) -> Steps[list[tuple[int, ...] | None]]:
-    """Decode the inner chunks of all shards in one job; those that failed are read again the plain way."""
+    """Decode the inner chunks of all shards in one job; read failed ones again the plain way."""
     firsts = np.cumsum([0, *(len(one.wishes) for one in shards)]).tolist()
     wishes = [one.wishes[number] for one in shards for number in one.places()]
     pairs = np.array([pair for wish in wishes for pair in wish], dtype=np.int64)
@@ -332,7 +356,7 @@ def _decode_shards_steps(
 def _decode_shard_steps(
     layout: ArrayLayout, job: zarr_core.SharedReadJob, wanted: WantedShard, first: int, near: bool
 ) -> Steps[tuple[int, ...] | None]:
-    """Hand the inner chunks of one shard to a job; the result is the coordinates of a shard that is not stored."""
+    """Give the inner chunks of one shard to a job; return the coordinates of a shard that is not stored."""
     assert layout.shard is not None
     key, places = layout.key(wanted.coords), wanted.places()
     try:
@@ -349,7 +373,7 @@ def _decode_shard_steps(
 def read_shared_shard_steps(
     layout: ArrayLayout, selected: list[Selected], wanted: WantedShard, places: list[int]
 ) -> Steps[tuple[int, ...] | None]:
-    """Read some inner chunks of a shard; the result is the coordinates of a shard that is not stored."""
+    """Read some inner chunks of a shard; return the coordinates of a shard that is not stored."""
 
     def put(number: int, chunk: Ndarray | None) -> None:
         place(chunk, layout, [(selected[o].plan, slot, selected[o].data) for o, slot in wanted.wishes[number]])

@@ -1,4 +1,4 @@
-"""Reading an array: a plan, a place for the result, the steps between them."""
+"""Read an array: plan the selection, allocate the result, run the steps between them."""
 
 from __future__ import annotations
 
@@ -8,30 +8,10 @@ import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr.arrays.io.chunks import (
-    LARGE_IN_FILE,
-    fits_cache,
-    patient_steps,
-    read_bulk_steps,
-    read_chunk_steps,
-    read_slots_steps,
-    reads_in_bulk,
-)
-from zarr.arrays.io.selection import (
-    Fields,
-    as_items,
-    field_dtype,
-    is_fancy,
-    plan_basic,
-    plan_blocks,
-    plan_brackets,
-    plan_coordinates,
-    plan_mask,
-    plan_orthogonal,
-    plan_simple,
-    pop_fields,
-    simple_kind,
-)
+from zarr.arrays.io import chunks
+from zarr.arrays.io import selection as selections
+from zarr.arrays.io.chunks import LARGE_IN_FILE, read_chunk_steps
+from zarr.arrays.io.selection import Fields, plan_simple, simple_kind
 from zarr.arrays.layout import ArrayLayout, foreign_buffers
 from zarr.buffer import cpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
@@ -52,19 +32,19 @@ else:
 Ndarray = np.ndarray[Any, Any]
 
 PLANNERS = {
-    "basic": plan_basic,
-    "orthogonal": plan_orthogonal,
-    "coordinate": plan_coordinates,
-    "mask": plan_mask,
-    "block": plan_blocks,
+    "basic": selections.plan_basic,
+    "orthogonal": selections.plan_orthogonal,
+    "coordinate": selections.plan_coordinates,
+    "mask": selections.plan_mask,
+    "block": selections.plan_blocks,
 }
 
 POINT_KINDS = frozenset({"coordinate", "mask"})
-"""Points have no place in the array's memory order: as in zarr-python, they come in C order."""
+"""Points have no place in the memory order of the array: as in zarr-python, results are in C order."""
 
 
 def wants_pipeline(prototype: BufferPrototype | None) -> bool:
-    """Return whether buffers or codecs of somebody else are asked for."""
+    """Return True if the user gave foreign buffers or codecs."""
     if prototype is None:
         return foreign_buffers()
     return prototype.buffer is not cpu.Buffer or prototype.nd_buffer is not cpu.NDBuffer or foreign_buffers()
@@ -74,19 +54,19 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
     """Return the steps that read all slots of a plan into an array of its shape and of the layout's data type."""
     count = plan.nslots
     if layout.retries and count:
-        return patient_steps(layout, lambda once: read_plan_steps(once, plan, out, bulk))
-    # With a log of codecs each chunk has its line.
-    if (layout.cache_bytes and fits_cache(layout, count)) or logs_codecs():
+        return chunks.patient_steps(layout, lambda once: read_plan_steps(once, plan, out, bulk))
+    # If codecs are logged, each chunk has its line.
+    if (layout.cache_bytes and chunks.fits_cache(layout, count)) or logs_codecs():
         bulk = None
     if layout.shard is not None and count:
         return shard_read.read_shards_steps(layout, plan, out, bulk)
-    if reads_in_bulk(layout, count, bulk):
-        return read_bulk_steps(layout, plan, out)
-    return read_slots_steps(layout, plan, out, range(count))
+    if chunks.reads_in_bulk(layout, count, bulk):
+        return chunks.read_bulk_steps(layout, plan, out)
+    return chunks.read_slots_steps(layout, plan, out, range(count))
 
 
 def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
-    """Read what stands between the brackets of ``array[...]``."""
+    """Read the selection between the brackets of ``array[...]``."""
     layout = handle.state.layout
     if foreign_buffers():
         return (yield from _special_steps(handle, layout, selection))
@@ -110,21 +90,21 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
         settle_boolean_fields(out)
     if layout.nullable is not None:
         out = layout.nullable.to_masked(out)
-    # As in zarr-python, Python integers alone give a 0-d array, other indices of one element a scalar.
-    # Objects, which it does not have, are themselves.
+    # As in zarr-python, Python integers alone give a 0-d array, other indices of one element a scalar. Objects, which
+    # zarr-python does not have, are returned themselves.
     boxed = layout.ndim and not (layout.dtype.kind == "O" and isinstance(layout.zdtype, text.PythonObject))
     return out if out.ndim or (simple and boxed) else out[()]
 
 
 def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any) -> Steps[Any]:
-    """Read what stands between brackets where it is more than integers and slices, or goes through a pipeline."""
-    fields, selection = pop_fields(selection)
-    field_dtype(layout.dtype, fields)
+    """Read a selection in brackets that is more than integers and slices, or goes through a pipeline."""
+    fields, selection = selections.pop_fields(selection)
+    selections.field_dtype(layout.dtype, fields)
     foreign = foreign_buffers()
     layout = layout.stored if foreign else layout
-    if layout.order == "F" and is_fancy(as_items(selection), layout):
+    if layout.order == "F" and selections.is_fancy(selections.as_items(selection), layout):
         layout = layout.varied(order="C")
-    plan, scalar = plan_brackets(layout, selection)
+    plan, scalar = selections.plan_brackets(layout, selection)
     return (yield from read_into_steps(handle, layout, plan, None, fields, None, scalar, foreign))
 
 
@@ -145,11 +125,11 @@ def get_selection_steps(
     kind : "basic", "orthogonal", "coordinate", "mask" or "block"
     selection : object
     out : NDBuffer or numpy.ndarray, optional
-        Where the result is put.
+        The array that receives the result.
     fields : str or list of str, optional
-        Which fields of a structured data type to read.
+        The fields of a structured data type to read.
     prototype : BufferPrototype, optional
-        Which classes hold bytes and elements.
+        The classes that hold bytes and elements.
 
     Returns
     -------
@@ -157,11 +137,11 @@ def get_selection_steps(
     """
     layout = handle.state.layout
     if fields is None and kind != "basic":
-        fields, selection = pop_fields(selection)
-    field_dtype(layout.dtype, fields)
+        fields, selection = selections.pop_fields(selection)
+    selections.field_dtype(layout.dtype, fields)
     foreign = wants_pipeline(prototype)
     layout = layout.stored if foreign else layout
-    fields = fields or None  # as none at all, an empty list
+    fields = fields or None  # an empty list means no fields
     if layout.order == "F" and kind in POINT_KINDS:
         layout = layout.varied(order="C")
     plan = PLANNERS[kind](layout, selection)
@@ -178,7 +158,7 @@ def read_into_steps(
     scalar: bool,
     foreign: bool,
 ) -> Steps[Any]:
-    """Read a plan into ``out``, or into a new array; then take the fields that were asked for."""
+    """Read a plan into ``out``, or into a new array; then select the requested fields."""
     batch = handle.batch
     if foreign:
         if batch is not None:
@@ -213,9 +193,9 @@ def checked_out(out: NDBuffer | Ndarray, shape: tuple[int, ...]) -> Ndarray:
     Raises
     ------
     TypeError
-        ``out`` is neither an NDBuffer nor an array.
+        If ``out`` is neither an NDBuffer nor an array.
     ValueError
-        ``out`` has another shape than the selection, or cannot be written to.
+        If ``out`` has another shape than the selection, or cannot be written to.
     """
     array = out.as_ndarray_like() if isinstance(out, NDBuffer) else out
     if not isinstance(array, np.ndarray):
@@ -249,7 +229,7 @@ def project(data: Ndarray, fields: Fields) -> Ndarray:
     """Return some fields of a structured array, packed."""
     if isinstance(fields, str):
         return data[fields].copy()
-    result = np.empty(data.shape, dtype=field_dtype(data.dtype, fields))
+    result = np.empty(data.shape, dtype=selections.field_dtype(data.dtype, fields))
     for name in fields or ():
         result[name] = data[name]
     return result

@@ -1,23 +1,21 @@
-"""From what a user writes between brackets to a plan.
+"""Turn the selection between brackets into a plan.
 
 Five kinds of selection: basic (integers and slices), orthogonal (an index per axis), coordinate (a list of points),
 mask (a boolean array of the array's shape) and block (whole stored chunks). ``zarr_core`` checks every number again;
-here the errors get their names.
+this module raises the errors with their public classes.
 """
 
 from __future__ import annotations
 
 import re
 import reprlib
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
 import zarr_core
+from zarr.arrays.layout import ArrayLayout
 from zarr.errors import BoundsCheckError, FieldsError, NegativeStepError, VindexInvalidSelectionError
-
-if TYPE_CHECKING:
-    from zarr.arrays.layout import ArrayLayout
 
 Fields = str | list[str] | None
 
@@ -30,22 +28,22 @@ def as_items(selection: Any) -> tuple[Any, ...]:
 
 
 def is_integer(item: Any) -> bool:
-    """Return whether an item is one integer (a bool is none)."""
+    """Return True if an item is one integer; a bool is not."""
     return (type(item) is int or isinstance(item, (int, np.integer))) and not isinstance(item, bool)
 
 
 def is_integer_array(item: Any) -> bool:
-    """Return whether an item is a numpy array (or an array of ours) of integers."""
+    """Return True if an item is a NumPy array (or an array of this library) of integers."""
     return getattr(getattr(item, "dtype", None), "kind", None) in ("i", "u") and not np.isscalar(item)
 
 
 def is_bool_array(item: Any) -> bool:
-    """Return whether an item is an array of booleans."""
+    """Return True if an item is an array of booleans."""
     return getattr(getattr(item, "dtype", None), "kind", None) == "b"
 
 
 def is_integer_list(item: Any) -> bool:
-    """Return whether an item is a list of integers (or of booleans), not empty."""
+    """Return True if an item is a list of integers (or of booleans), not empty."""
     return isinstance(item, list) and len(item) > 0 and all(isinstance(i, (int, np.integer)) for i in item)
 
 
@@ -58,7 +56,7 @@ def pop_fields(selection: Any) -> tuple[Fields, Any]:
     Parameters
     ----------
     selection : object
-        What stands between the brackets, for example ``("x", slice(2, 5))``.
+        The object between the brackets, for example ``("x", slice(2, 5))``.
 
     Returns
     -------
@@ -90,7 +88,7 @@ def field_dtype(dtype: np.dtype[Any], fields: Fields) -> np.dtype[Any]:
     Raises
     ------
     FieldsError
-        The array has no fields, or not these.
+        If the array has no fields, or not these.
     """
     if fields is None:
         return dtype
@@ -126,7 +124,7 @@ def _check_step(item: slice) -> None:
 
 
 def _raise_index_error(error: IndexError, items: tuple[Any, ...], layout: ArrayLayout) -> NoReturn:
-    """Give an index error of the core its public class."""
+    """Raise an index error of the core as its public class."""
     given = sum(item is not Ellipsis for item in items)
     if sum(item is Ellipsis for item in items) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')") from None
@@ -139,7 +137,7 @@ CORE_MESSAGE = r"index (-?\d+) is out of bounds for dimension (\d+) with length 
 
 
 def out_of_bounds(error: IndexError) -> BoundsCheckError:
-    """Put an index error of the core into the words that users of zarr-python match on, with all its numbers."""
+    """Give an index error of the core the text that users of zarr-python match, with all its numbers."""
     found = re.search(CORE_MESSAGE, str(error))
     if found is None:
         return BoundsCheckError(str(error))
@@ -155,11 +153,11 @@ def plan_basic(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
     Raises
     ------
     IndexError
-        An item is neither integer, slice nor Ellipsis, or there are too many of them.
+        If an item is neither integer, slice nor Ellipsis, or there are too many items.
     BoundsCheckError
-        An integer lies outside its dimension.
+        If an integer lies outside its dimension.
     NegativeStepError
-        A slice runs backwards.
+        If a slice has a negative step.
     """
     items = as_items(selection)
     if simple_kind(items) is None:
@@ -170,9 +168,9 @@ def plan_basic(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
 
 
 def simple_kind(items: tuple[Any, ...]) -> bool | None:
-    """Return whether items are Python integers and slices alone (True), also others that basic indexing takes (False).
+    """Return True if items are Python integers and slices alone, False for other items of basic indexing, else None.
 
-    None stands for anything else. This and :func:`plan_simple` lie on the way of every small read: hence the bare loop.
+    This and :func:`plan_simple` run in every small read: hence the plain loop.
     """
     python = True
     for item in items:
@@ -190,7 +188,7 @@ def simple_kind(items: tuple[Any, ...]) -> bool | None:
 
 
 def plan_simple(layout: ArrayLayout, items: tuple[Any, ...]) -> zarr_core.Plan:
-    """Plan items that :func:`simple_kind` has let through."""
+    """Plan items that :func:`simple_kind` accepts."""
     try:
         return zarr_core.plan_basic(layout.grid, items)
     except IndexError as error:
@@ -201,7 +199,7 @@ def plan_simple(layout: ArrayLayout, items: tuple[Any, ...]) -> zarr_core.Plan:
 
 
 def expand_ellipsis(items: tuple[Any, ...], ndim: int) -> tuple[Any, ...]:
-    """Replace an Ellipsis by full slices and add the full slices that are missing at the end."""
+    """Replace an Ellipsis by full slices, and add missing full slices at the end."""
     places = [i for i, item in enumerate(items) if item is Ellipsis]
     if len(places) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
@@ -249,9 +247,9 @@ def plan_orthogonal(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
     Raises
     ------
     IndexError
-        An item is of no supported kind, an index array is not 1-dimensional, or a boolean one has the wrong length.
+        If an item is of no supported kind, an index array is not 1-dimensional, or a boolean one has the wrong length.
     BoundsCheckError
-        An index lies outside its dimension.
+        If an index lies outside its dimension.
     """
     if is_bool_array(selection) or is_integer_array(selection):
         selection = np.asarray(selection)
@@ -270,12 +268,12 @@ def plan_orthogonal(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
 
 
 def is_coordinate_selection(items: tuple[Any, ...], ndim: int) -> bool:
-    """Return whether items are one integer or integer array per axis."""
+    """Return True if items are one integer or integer array per axis."""
     return len(items) == ndim and all(is_integer(i) or is_integer_list(i) or is_integer_array(i) for i in items)
 
 
 def is_mask_selection(items: tuple[Any, ...], shape: tuple[int, ...]) -> bool:
-    """Return whether items are a single boolean array of the array's shape."""
+    """Return True if items are a single boolean array of the array's shape."""
     return len(items) == 1 and is_bool_array(items[0]) and getattr(items[0], "shape", None) == shape
 
 
@@ -285,11 +283,11 @@ def plan_coordinates(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
     Raises
     ------
     IndexError
-        There is not one integer array per axis.
+        If there is not one integer array per axis.
     BoundsCheckError
-        A coordinate lies outside its dimension.
+        If a coordinate lies outside its dimension.
     ValueError
-        The arrays do not broadcast.
+        If the arrays do not broadcast.
     """
     items = as_items(selection)
     if layout.ndim == 1 and not isinstance(selection, tuple):
@@ -318,7 +316,7 @@ def plan_mask(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
     Raises
     ------
     IndexError
-        The mask is not boolean, or has another shape.
+        If the mask is not boolean, or has another shape.
     """
     items = as_items(selection)
     mask = np.asarray(items[0]) if len(items) == 1 else None
@@ -332,12 +330,12 @@ def plan_mask(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
 
 
 def vectorized_kind(selection: Any, shape: tuple[int, ...]) -> str:
-    """Return which kind of selection ``vindex`` is given: "coordinate" or "mask".
+    """Return the kind of selection for ``vindex``: "coordinate" or "mask".
 
     Raises
     ------
     VindexInvalidSelectionError
-        The selection is neither.
+        If the selection is neither.
 
     Examples
     --------
@@ -357,12 +355,12 @@ def vectorized_kind(selection: Any, shape: tuple[int, ...]) -> str:
         return "coordinate"
     raise VindexInvalidSelectionError(
         "unsupported selection type for vectorized indexing; only coordinate selection (tuple of integer arrays) and "
-        f"mask selection (single Boolean array) are supported; got {', '.join(map(_told, items))} for an array of "
+        f"mask selection (single Boolean array) are supported; got {', '.join(map(_item_text, items))} for an array of "
         f"shape {shape}"
     )
 
 
-def _told(item: Any) -> str:
+def _item_text(item: Any) -> str:
     """Name one part of a selection in a message: arrays by type and shape."""
     if isinstance(item, np.ndarray):
         return f"{'a mask' if item.dtype == bool else f'an array of {item.dtype}'} of shape {item.shape}"
@@ -402,25 +400,25 @@ def _block_slice(item: Any, axis: Any) -> slice:
 
 
 def plan_blocks(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
-    """Plan a selection of stored chunks (of shards, where there are shards) by their place in the grid.
+    """Plan a selection of stored chunks (shards, if there are any) by their place in the grid.
 
     Raises
     ------
     IndexError
-        An item is neither an integer nor a slice of step 1.
+        If an item is neither an integer nor a slice of step 1.
     BoundsCheckError
-        A block lies outside the grid.
+        If a block lies outside the grid.
     """
     items = expand_ellipsis(as_items(selection), layout.ndim)
     slices = tuple(_block_slice(item, axis) for item, axis in zip(items, layout.outer.axes, strict=True))
     return zarr_core.plan_basic(layout.grid, slices)
 
 
-# ----------------------------------------------------------------------------------------------- what [...] means
+# ----------------------------------------------------------------------------------------------- brackets
 
 
 def is_fancy(items: tuple[Any, ...], layout: ArrayLayout) -> bool:
-    """Return whether brackets mean points or a mask: one integer or integer array per axis, or one boolean array."""
+    """Return True if brackets mean points or a mask: one integer or integer array per axis, or one boolean array."""
     ndim = layout.ndim
     if len(items) == 1 and is_bool_array(items[0]):
         return True
@@ -434,9 +432,9 @@ def is_fancy(items: tuple[Any, ...], layout: ArrayLayout) -> bool:
 
 
 def _is_orthogonal(items: tuple[Any, ...], ndim: int) -> bool:
-    """Return whether brackets mean one index per axis: at most one index array, or nothing but index arrays.
+    """Return True if brackets mean one index per axis: at most one index array, or nothing but index arrays.
 
-    An Ellipsis beside an index array is refused, as in zarr-python: numpy would move the axes of some such results.
+    An Ellipsis beside an index array is refused, as in zarr-python: NumPy would move the axes of some of these results.
     """
     if ndim == 0:
         return False
@@ -450,19 +448,19 @@ def _is_orthogonal(items: tuple[Any, ...], ndim: int) -> bool:
 
 
 def plan_brackets(layout: ArrayLayout, selection: Any) -> tuple[zarr_core.Plan, bool]:
-    """Plan what stands between the brackets of ``array[...]``.
+    """Plan the selection between the brackets of ``array[...]``.
 
     Parameters
     ----------
     layout : ArrayLayout
     selection : object
-        Without fields.
+        The selection without fields.
 
     Returns
     -------
     plan, scalar
-        ``scalar`` tells whether a 0-d result is handed out as a numpy scalar. As in zarr-python, an index of Python
-        integers and slices alone gives a 0-d array; one with an Ellipsis or a numpy integer gives a scalar.
+        ``scalar`` is True if a 0-d result is returned as a NumPy scalar. As in zarr-python, an index of Python integers
+        and slices alone gives a 0-d array; an index with an Ellipsis or a NumPy integer gives a scalar.
     """
     items = as_items(selection)
     simple = simple_kind(items)

@@ -1,8 +1,8 @@
-"""Shards: many inner chunks in one stored object, behind an index of their places. Here they are read.
+"""Read shards: several inner chunks in one stored value, with an index of their places.
 
-A shard is a level of the layout. The plan is made on the inner chunks and grouped by shard; then per shard the index
-is read by range, the wanted inner chunks are fetched in joined ranges, and each goes through the same steps as a
-chunk that lies alone.
+A shard is a level of the layout. The plan is made on the inner chunks and grouped by shard. For each shard the index is
+read by range, near ranges of inner chunks are fetched together, and each inner chunk goes through the same steps as a
+chunk that is stored alone.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.io.chunks import check_missing, decode_steps, note_place
 from zarr.codecs.base.shard_level import EMPTY, ShardLevel, damaged_shard
-from zarr.errors import ChunkDecodeError
+from zarr.errors import ChunkDecodeError, ValueReplacedError
 from zarr.runners import caches as chunk_cache
-from zarr.runners.caches import INDEXES
-from zarr.steps.requests import Gather, Get, GetParts, Stamp, Steps, Transfer
+from zarr.runners.caches import TABLES, file_indexes
+from zarr.steps.requests import Gather, Get, GetParts, GetRanges, LastStamp, Stamp, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.arrays.layout import ArrayLayout
@@ -31,11 +31,17 @@ Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]
 
 NEAR_GAP_BYTES = 16 << 10
-"""The most bytes that are read along between two inner chunks of a file or of memory: a request costs little there."""
+"""Maximum number of unneeded bytes read between two inner chunks of a file or of memory: a request is cheap there."""
+
+MIN_KEPT_CHUNKS = 8192
+"""The index of so many inner chunks is kept, if the store gives stamps: a smaller one is parsed as fast as found."""
+
+MOST_KEPT_SLOTS = 64
+"""More inner chunks of shards in memory are read by the core, which looks at the index itself."""
 
 
 def index_format(shard: ShardLevel) -> zarr_core.IndexFormat:
-    """Return the index in the compiled core; a layout has no program where this is missing."""
+    """Return the index format of the compiled core; a layout without it has no program."""
     assert shard.index_format is not None
     return shard.index_format
 
@@ -46,11 +52,11 @@ class ShardPart:
     Attributes
     ----------
     coords : tuple of int
-        The shard's place in the grid of stored objects.
+        The place of the shard in the grid of stored values.
     slots, inner : list of int
         The slots of the plan in this shard, and for each the place of its inner chunk in C order.
     counts : tuple of int
-        Inner chunks per shard, per axis.
+        Number of inner chunks per shard, per axis.
     nchunks : int
         Their product.
     """
@@ -67,7 +73,7 @@ class ShardPart:
 
     @classmethod
     def of(cls, coords: tuple[int, ...], inner: list[int], counts: tuple[int, ...]) -> ShardPart:
-        """Return some inner chunks of a shard, without a plan that they belong to."""
+        """Return some inner chunks of a shard as a part without a plan."""
         part = cls.__new__(cls)
         part.index, part.coords, part.slots, part.inner = 0, coords, [], inner
         part.counts, part.nchunks = counts, math.prod(counts)
@@ -75,7 +81,7 @@ class ShardPart:
 
 
 def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, Coords, Coords]:
-    """Return the shard of an inner chunk, the chunk's place in it, and the shard's inner chunks per axis."""
+    """Return the shard of an inner chunk, its place in it, and the number of inner chunks of the shard per axis."""
     shard, inner, counts = [], [], []
     for start, at in zip(layout.starts, coords, strict=True):
         if isinstance(start, int):
@@ -95,13 +101,13 @@ def _index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixBy
 
 
 def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray | None]:
-    """Return the index of a shard as (offset, length) rows; None where there is no such shard."""
+    """Return the index of a shard as (offset, length) rows; None if the shard is not stored."""
     raw = yield Get(key, _index_range(shard, nchunks))
     return None if raw is None else _parsed_index(shard, raw, nchunks)
 
 
 def index_of(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
-    """Return the index of a shard that is here as a whole, as (offset, length) rows."""
+    """Return the index of a shard that is in memory as a whole, as (offset, length) rows."""
     nbytes = shard.index_nbytes(nchunks)
     return _parsed_index(shard, raw[:nbytes] if shard.index_location == "start" else raw[-nbytes:], nchunks)
 
@@ -117,7 +123,7 @@ def _parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
 
 
 def checked_row(row: Any, inner: int) -> tuple[int, int] | None:
-    """One row of an index; None for an inner chunk that is not stored."""
+    """Return one row of an index; None for an inner chunk that is not stored."""
     offset, length = int(row[0]), int(row[1])
     if offset == EMPTY and length == EMPTY:
         return None
@@ -127,7 +133,7 @@ def checked_row(row: Any, inner: int) -> tuple[int, int] | None:
 
 
 def _no_place(inner: int, offset: int, length: int) -> ChunkDecodeError:
-    what = f"inner chunk {inner} is said to lie at {offset}, {length} bytes long"
+    what = f"inner chunk {inner} has the offset {offset} and the length {length} in it"
     return damaged_shard(f"the shard index is damaged: {what}")
 
 
@@ -151,17 +157,17 @@ def check_rows(table: Ndarray) -> None:
 def stored_steps(
     layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int], near: bool = False
 ) -> Steps[list[Buffer | None] | None]:
-    """Return the stored bytes of some inner chunks; None where there is no such shard. A store may be said to be near.
+    """Return the stored bytes of some inner chunks; None if the shard is not stored. If ``near``, requests are cheap.
 
-    A shard of which every inner chunk is wanted comes in one request, unless it is so large that parts of it had
-    better come side by side.
+    A shard of which every inner chunk is needed is read in one request, unless it is so large that parallel requests
+    for its parts are faster.
     """
     if len(inner) >= nchunks and nchunks * layout.chunk_nbytes <= layout.config.sharding_coalesce_max_bytes:
         raw = yield Get(key)
         if raw is None:
             return None
         table = index_of(shard, raw, nchunks)
-        places = [checked_row(table[i], i) for i in inner]
+        places = map(checked_row, table[inner].tolist(), inner)
         return [None if place is None else raw[place[0] : place[0] + place[1]] for place in places]
     gap = layout.config.sharding_coalesce_max_gap_bytes
     return (yield from _parts_steps(layout, shard, key, nchunks, inner, min(gap, NEAR_GAP_BYTES) if near else gap))
@@ -170,29 +176,77 @@ def stored_steps(
 def _parts_steps(
     layout: ArrayLayout, shard: ShardLevel, key: str, nchunks: int, inner: list[int], gap: int
 ) -> Steps[list[Buffer | None] | None]:
-    """Return the same by the index of the shard, near inner chunks read together."""
+    """Return the same by the index of the shard; near inner chunks are read together."""
+    limits: dict[str, Any] = {"max_gap_bytes": gap}
+    limits["max_coalesced_bytes"] = layout.config.sharding_coalesce_max_bytes
+    keeps = layout.stamp is not None or nchunks >= MIN_KEPT_CHUNKS
+    stamp = layout.stamp or ((yield Stamp(key)) if keeps else None)
+    known = stamp or ((yield LastStamp(key)) if keeps else None)
+    table = None if known is None else TABLES.find(known, key, shard.index_format, nchunks)
     rows: list[tuple[int, int] | None] = []
-
-    def choose(raw: Buffer) -> list[RangeByteRequest]:
-        table = _parsed_index(shard, raw, nchunks)
-        rows[:] = [checked_row(table[i], i) for i in inner]
-        return [RangeByteRequest(row[0], row[0] + row[1]) for row in rows if row is not None]
-
-    found = yield GetParts(
-        key,
-        _index_range(shard, nchunks),
-        choose,
-        max_gap_bytes=gap,
-        max_coalesced_bytes=layout.config.sharding_coalesce_max_bytes,
-    )
+    found: list[Buffer | None] | None = None
+    if table is not None and known is not None:
+        rows = _rows(table, inner)
+        found = yield from _known_ranges_steps(key, _ranges(rows), stamp, known, limits)
+        if stamp is not None and (layout.stamp or (yield Stamp(key))) != stamp:
+            found = None  # written meanwhile
     if found is None:
-        return None
+        read = yield from _indexed_parts_steps(shard, key, nchunks, inner, limits)
+        if read is None:
+            return None
+        found, rows, table, exact = read
+        if stamp is not None and (layout.stamp or (yield Stamp(key))) != stamp:
+            stamp = None  # written meanwhile
+        if keeps and (stamp or exact):
+            TABLES.keep(stamp or exact, key, shard.index_format, table)
     answers = iter(found)
     return [None if row is None else next(answers) for row in rows]
 
 
+def _rows(table: Ndarray, inner: list[int]) -> list[tuple[int, int] | None]:
+    return list(map(checked_row, table[inner].tolist(), inner))
+
+
+def _ranges(rows: list[tuple[int, int] | None]) -> list[RangeByteRequest]:
+    return [RangeByteRequest(row[0], row[0] + row[1]) for row in rows if row is not None]
+
+
+def _known_ranges_steps(
+    key: str, ranges: list[RangeByteRequest], stamp: Any, known: Any, limits: dict[str, Any]
+) -> Steps[list[Buffer | None] | None]:
+    """Return ranges of a shard whose index is known; None if it is another shard by now.
+
+    Without a present stamp, the store reads the version of which the index is known, if it reads at all.
+    """
+    if not ranges:
+        return None if stamp is None else []
+    try:
+        found: list[Buffer | None] | None = yield GetRanges(
+            key, ranges, version=known[1] if stamp is None else None, **limits
+        )
+    except ValueReplacedError:
+        return None
+    return found
+
+
+def _indexed_parts_steps(
+    shard: ShardLevel, key: str, nchunks: int, inner: list[int], limits: dict[str, Any]
+) -> Steps[tuple[list[Buffer | None], list[tuple[int, int] | None], Ndarray, Any] | None]:
+    """Read the index, then the inner chunks; return them, their rows, the index, and its stamp if the store has one."""
+    read: list[Any] = []
+
+    def choose(raw: Buffer, stamp: tuple[str, Any] | None) -> list[RangeByteRequest]:
+        table = _parsed_index(shard, raw, nchunks)
+        rows = _rows(table, inner)
+        read[:] = [rows, table, stamp]
+        return _ranges(rows)
+
+    found = yield GetParts(key, _index_range(shard, nchunks), choose, **limits)
+    return None if found is None else (found, *read)
+
+
 def stored_inner_steps(layout: ArrayLayout, key: str, nchunks: int, place: int) -> Steps[Buffer | None]:
-    """Return the stored bytes of one inner chunk; None where it is not stored."""
+    """Return the stored bytes of one inner chunk; None if it is not stored."""
     assert layout.shard is not None
     found = yield from stored_steps(layout, layout.shard, key, nchunks, [place])
     return None if found is None else found[0]
@@ -201,7 +255,7 @@ def stored_inner_steps(layout: ArrayLayout, key: str, nchunks: int, place: int) 
 def read_part_steps(
     layout: ArrayLayout, plan: zarr_core.Plan, part: ShardPart, out: Ndarray
 ) -> Steps[tuple[int, ...] | None]:
-    """Read the slots of one shard; the result is the coordinates of a shard that is not stored."""
+    """Read the slots of one shard; return the coordinates of a shard that is not stored."""
     slot_of = dict(zip(part.inner, part.slots, strict=True))
 
     def place(number: int, chunk: Ndarray | None) -> None:
@@ -216,7 +270,7 @@ def read_part_steps(
 def read_inner_steps(
     layout: ArrayLayout, part: ShardPart, inner: list[int], place: Callable[[int, Ndarray | None], None]
 ) -> Steps[tuple[int, ...] | None]:
-    """Decode some inner chunks of a shard; the result is the coordinates of a shard that is not stored.
+    """Decode some inner chunks of a shard; return the coordinates of a shard that is not stored.
 
     Parameters
     ----------
@@ -225,7 +279,7 @@ def read_inner_steps(
     inner : list of int
         The places of the inner chunks.
     place : callable
-        Puts the elements of one, given by its place, where they are wanted; None stands for the fill value.
+        Puts the elements of the inner chunk at a place into the result; None stands for the fill value.
     """
     shard, key = layout.shard, layout.key(part.coords)
     assert shard is not None
@@ -257,11 +311,11 @@ def decode_inner_steps(chain: CodecChain, raw: Buffer, place: int) -> Steps[Ndar
 def cached_inner_steps(
     layout: ArrayLayout, part: ShardPart, inner: list[int]
 ) -> Steps[dict[int, Ndarray | None] | None]:
-    """Return some inner chunks of a shard by their places; None where there is no such shard."""
+    """Return some inner chunks of a shard by their places; None if the shard is not stored."""
     chain, key, shard = layout.chain, layout.key(part.coords), layout.shard
     assert shard is not None
     chunks: dict[int, Ndarray | None] = {}
-    stamp = yield Stamp(key)
+    stamp = layout.stamp or (yield Stamp(key))
     if stamp is not None:
         find = chunk_cache.CHUNKS.find
         looked_up = ((place, find(stamp, (key, place), chain.codecs, chain.spec.shape)) for place in inner)
@@ -270,9 +324,9 @@ def cached_inner_steps(
     if not wanted:
         return chunks
     found = yield from stored_steps(layout, shard, key, part.nchunks, wanted)
-    same = stamp is not None and (yield Stamp(key)) == stamp
+    same = stamp is not None and (layout.stamp or (yield Stamp(key))) == stamp
     if chunks and found is not None and not same:
-        # Somebody wrote the shard on the way: the cache and the store must not be mixed.
+        # The shard was written meanwhile: chunks of the cache and of the store must not be mixed.
         chunks, wanted = {}, inner
         found = yield from stored_steps(layout, shard, key, part.nchunks, inner)
     if found is None:
@@ -299,13 +353,15 @@ def read_shards_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, b
 
 
 def _bulk_read_pays(layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, bulk: str) -> bool:
-    """Return whether the core should read the shards: of files and of memory it takes what it needs, others come whole.
+    """Return True if the core should read the shards: only the needed ranges of files and memory, all of other shards.
 
-    That pays where more than half of each is wanted, and they are not so large that what is not wanted takes long.
+    Whole shards pay if more than half of each is needed and they are not too large.
     """
+    chunks_per_shard: int = math.prod(groups.chunks_per_shard(0))
+    if bulk == "memory" and plan.nslots <= MOST_KEPT_SLOTS and chunks_per_shard >= MIN_KEPT_CHUNKS:
+        return False
     if bulk in ("files", "memory"):
         return True
-    chunks_per_shard: int = math.prod(groups.chunks_per_shard(0))
     if plan.nslots >= groups.ngroups * chunks_per_shard:
         return True
     large = chunks_per_shard * layout.chunk_nbytes > layout.config.sharding_coalesce_max_bytes
@@ -315,11 +371,11 @@ def _bulk_read_pays(layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core
 def read_shards_bulk_steps(
     layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, out: Ndarray
 ) -> Steps[None]:
-    """Read all shards in one job; inner chunks that failed are read again the plain way."""
+    """Read all shards in one job; read failed inner chunks again the plain way."""
     shard = layout.shard
     assert shard is not None
     form = index_format(shard)
-    job = zarr_core.ShardReadJob(plan, groups, layout.program, out, layout.fill, form, indexes=INDEXES)
+    job = zarr_core.ShardReadJob(plan, groups, layout.program, out, layout.fill, form, indexes=file_indexes())
     nbytes = plan.nslots * layout.chunk_nbytes
     yield Transfer(job, "read", layout.keys, groups, count=groups.ngroups, nbytes=nbytes)
     failed = set(job.failed.tolist())
@@ -344,9 +400,9 @@ def _reread_steps(
 def _check_missing_steps(
     layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, missing: set[int], out: Ndarray
 ) -> Steps[None]:
-    """Raise for shards that are missing; an inner chunk that a shard leaves out is filled by right.
+    """Raise an error for missing shards; an inner chunk that a shard leaves out is filled correctly.
 
-    Which of both it was is seen by reading once more: the shard may have come in the meantime.
+    To find out which of both it was, the shards are read once more: a shard may have been stored meanwhile.
     """
     absent = []
     for g in range(groups.ngroups):

@@ -1,7 +1,7 @@
-"""Writing shards: whole ones in one go, parts of one by keeping the stored bytes of all that is not touched.
+"""Write shards: whole ones in one step, parts of one while the stored bytes of all other inner chunks are kept.
 
-What is kept of a shard is not looked at chunk by chunk: chunks that lie one after the other in the old shard, and will
-in the new one, are read and written as one run of bytes.
+Kept inner chunks are not handled one by one: chunks that are consecutive in the old shard and in the new one are read
+and written as one run of bytes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,19 +19,17 @@ import zarr_core
 from zarr.abc.store import RangeByteRequest
 from zarr.arrays.io.chunks import changed_chunk_steps, left_over, note_place, payload_steps
 from zarr.arrays.io.shard_read import ShardPart, check_rows, index_format, index_of, read_index_steps
+from zarr.arrays.layout import ArrayLayout
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.codecs.base.shard_level import EMPTY, ShardLevel, damaged_shard
 from zarr.steps.requests import Delete, Gather, Get, GetRanges, Hold, Put, Splice, Steps, Transfer
-
-if TYPE_CHECKING:
-    from zarr.arrays.layout import ArrayLayout
 
 Ndarray = np.ndarray[Any, Any]
 Bytes = NDArray[np.uint8]
 
 
 class Piece:
-    """Bytes of a new shard that lie together: one inner chunk that is written, or a run of kept ones.
+    """Consecutive bytes of a new shard: one inner chunk that is written, or a run of kept ones.
 
     Attributes
     ----------
@@ -40,11 +38,11 @@ class Piece:
     places : array of int
         Its inner chunks.
     offsets, lengths : array of int
-        Where each lies in these bytes, and how long it is.
+        The place of each in these bytes, and its length.
     data : array of uint8, or None
         The bytes; None for kept ones that the store copies itself.
     span : (int, int)
-        Where kept bytes lie in the old shard.
+        The place of kept bytes in the old shard.
     """
 
     __slots__ = ("data", "lengths", "offsets", "places", "rank", "span")
@@ -73,7 +71,7 @@ def places_by_rank(shard: ShardLevel, counts: tuple[int, ...]) -> tuple[NDArray[
 
 
 def chunks_inside(layout: ArrayLayout, coords: tuple[int, ...], counts: tuple[int, ...]) -> int:
-    """Return how many inner chunks of a shard lie inside the array."""
+    """Return the number of inner chunks of a shard that lie inside the array."""
     inside = 1
     for axis, start, at, count in zip(layout.grid.axes, layout.starts, coords, counts, strict=True):
         first = at * start if isinstance(start, int) else int(start[at])
@@ -84,9 +82,9 @@ def chunks_inside(layout: ArrayLayout, coords: tuple[int, ...], counts: tuple[in
 def kept_runs(
     shard: ShardLevel, counts: tuple[int, ...], table: Ndarray, replaced: list[int]
 ) -> tuple[list[Piece], list[RangeByteRequest]]:
-    """Return what of a shard stays as it is, as runs of bytes, and where they lie in the old shard.
+    """Return the parts of a shard that stay, as runs of bytes, with their places in the old shard.
 
-    A run ends where the next inner chunk does not follow in the old shard, or where one that is written comes between.
+    A run ends where the next inner chunk does not follow in the old shard, or where a written one comes between.
     """
     order, ranks = places_by_rank(shard, counts)
     stays = (table != EMPTY).any(axis=1)
@@ -110,7 +108,7 @@ def kept_runs(
 
 
 def fetch_pieces_steps(layout: ArrayLayout, key: str, ranges: list[RangeByteRequest]) -> Steps[list[Buffer]]:
-    """Return the bytes at some ranges of a shard, all of them there."""
+    """Return the bytes at some ranges of a shard; all of them must be there."""
     if not ranges:
         return []
     config = layout.config
@@ -128,7 +126,7 @@ def _all_there(ranges: list[RangeByteRequest], found: Any) -> list[Buffer]:
         length = wanted.end - wanted.start
         if got is None or len(got) != length:
             raise damaged_shard(
-                f"the shard is shorter than its index says: {0 if got is None else len(got)} bytes where {length} "
+                f"the shard is shorter than in its index: {0 if got is None else len(got)} bytes where {length} "
                 f"bytes from {wanted.start} on are needed"
             )
     buffers: list[Buffer] = found
@@ -136,7 +134,7 @@ def _all_there(ranges: list[RangeByteRequest], found: Any) -> list[Buffer]:
 
 
 def assemble(shard: ShardLevel, counts: tuple[int, ...], pieces: list[Piece]) -> list[Bytes | tuple[int, int]]:
-    """Assemble a shard of its pieces, its index among them: bytes, and spans of the old shard."""
+    """Join the pieces of a shard and its index: bytes, and ranges of the old shard."""
     nchunks = math.prod(counts)
     table = np.full((nchunks, 2), EMPTY, dtype=np.uint64)
     at_start = shard.index_location == "start"
@@ -161,7 +159,7 @@ def store_steps(key: str, parts: list[Bytes | tuple[int, int]]) -> Steps[None]:
     try:
         yield Splice(key, [part if isinstance(part, tuple) else make(part) for part in parts])
     except EOFError as error:
-        raise damaged_shard(f"the shard is shorter than its index says: {error}") from error
+        raise damaged_shard(f"the shard is shorter than in its index: {error}") from error
 
 
 # ----------------------------------------------------------------------------------------------- a part of a shard
@@ -191,19 +189,19 @@ def put_part_steps(
     chunk_steps: Callable[[int, Buffer | None], Steps[Ndarray]],
     bulk: str | None,
 ) -> Steps[None]:
-    """Store some inner chunks of one shard; what is kept is not decoded, and read only where files cannot be spliced.
+    """Store some inner chunks of one shard; kept ones are not decoded, and are read only if files cannot be spliced.
 
     Parameters
     ----------
     layout : ArrayLayout
     part : ShardPart
-        Which inner chunks.
+        The inner chunks to store.
     whole : list of bool
-        For each whether it is made without what is stored.
+        For each shard, True if it is made without its stored bytes.
     chunk_steps : callable
-        Makes the k-th of them, given its stored bytes (None: not stored, or not asked for).
+        Returns the steps of the k-th of them, from its stored bytes (None: not stored, or not needed).
     bulk : str, optional
-        "files": the store copies what is kept itself.
+        "files": the store itself copies kept bytes.
     """
     shard, key = layout.shard, layout.key(part.coords)
     assert shard is not None
@@ -236,9 +234,9 @@ def _piece_of(shard: ShardLevel, part: ShardPart, place: int, raw: Buffer) -> Pi
 def _look_steps(
     layout: ArrayLayout, shard: ShardLevel, key: str, part: ShardPart, whole: list[bool], splice: bool
 ) -> Steps[tuple[Ndarray | None, Buffer | None]]:
-    """Return the index of a shard and, where most of it is needed here, all of it, for which one request is enough.
+    """Return the index of a shard; with it the whole shard, if most of it is needed and one request is enough.
 
-    So is it where the shard is no longer than what is read over between two inner chunks.
+    This is also done if the shard is no longer than the gap that is read over between two inner chunks.
     """
     large = part.nchunks * layout.chunk_nbytes > layout.config.sharding_coalesce_max_gap_bytes
     if splice or (large and 2 * sum(whole) > part.nchunks):
@@ -256,7 +254,7 @@ def _kept_steps(
     splice: bool,
     stored: Buffer | None,
 ) -> Steps[tuple[list[Piece], dict[int, Buffer]]]:
-    """Return what stays of a shard, and the stored bytes of the inner chunks of which only a part is written."""
+    """Return the kept part of a shard, and the stored bytes of the inner chunks of which only a part is written."""
     shard = layout.shard
     assert shard is not None
     if table is None:
@@ -300,7 +298,7 @@ def write_shards_steps(
 def split_groups(
     layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the shards that are written from end to end, and the others."""
+    """Return the shards that are completely written, and the others."""
     flags = None
     if not plan.all_whole:
         flags = np.fromiter((plan.whole(i) for i in range(plan.nslots)), dtype=bool, count=plan.nslots)
@@ -320,7 +318,7 @@ def write_shards_bulk_steps(
     value: Ndarray,
     whole: NDArray[np.int64],
 ) -> Steps[list[int]]:
-    """Write whole shards in one job; the result is the shards that failed."""
+    """Write whole shards in one job; return the shards that failed."""
     shard = layout.shard
     assert shard is not None
     which = None if len(whole) == groups.ngroups else whole

@@ -1,4 +1,4 @@
-"""Writing an array: a plan, a value brought to its shape, the steps between them."""
+"""Write an array: plan the selection, bring the value to its shape, run the steps between them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,10 @@ import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule
+from zarr.arrays.io import selection as selections
 from zarr.arrays.io.chunks import MIN_BULK_SLOTS, write_bulk_steps, write_chunk_steps, write_slots_steps
 from zarr.arrays.io.reading import PLANNERS, wants_pipeline
-from zarr.arrays.io.selection import (
-    Fields,
-    field_dtype,
-    plan_brackets,
-    plan_simple,
-    pop_fields,
-    simple_kind,
-)
+from zarr.arrays.io.selection import Fields, plan_simple, simple_kind
 from zarr.arrays.layout import ArrayLayout, foreign_buffers
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.errors import ReadOnlyError, ShapeMismatchError
@@ -26,13 +20,13 @@ from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
-    from zarr.arrays.change import documents
+    from zarr.arrays import documents
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import foreign_pipeline, shard_write
     from zarr.dtype.types import text
 else:
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
-    documents = LazyModule("zarr.arrays.change.documents")
+    documents = LazyModule("zarr.arrays.documents")
     shard_write = LazyModule("zarr.arrays.io.shard_write")
     text = LazyModule("zarr.dtype.types.text")
 
@@ -42,9 +36,9 @@ READ_ONLY = "store was opened in read-only mode and does not support writing"
 
 
 def check_writable(handle: ArrayHandle) -> None:
-    """Refuse to write to a store that is open for reading only.
+    """Refuse to write to a store that is open for reading only, or to an array that does not change.
 
-    What stands in for a store and answers otherwise, as an object that notes the calls, is left to refuse itself.
+    An object in place of a store, for example one that records calls, is not checked: it refuses by itself.
 
     Raises
     ------
@@ -52,23 +46,25 @@ def check_writable(handle: ArrayHandle) -> None:
     """
     if handle.store_path.store.read_only is True:
         raise ReadOnlyError(f"{READ_ONLY}: {handle.describe()}; open it with mode 'r+'")
+    if handle.state.config.immutable:
+        raise ReadOnlyError(f"the array was opened with immutable=True: {handle.describe()}; open it without, to write")
 
 
 def setitem_steps(handle: ArrayHandle, selection: Any, value: Any) -> Steps[None]:
-    """Write to what stands between the brackets of ``array[...] = value``."""
+    """Write to the selection between the brackets of ``array[...] = value``."""
     layout = handle.state.layout
-    if handle.store_path.store.read_only is True:
+    if handle.store_path.store.read_only is True or layout.stamp is not None:
         check_writable(handle)
     items = selection if type(selection) is tuple else (selection,)
     if simple_kind(items) is not None and not foreign_buffers():
-        # The shortest way, which nearly every write goes.
+        # The shortest way, which nearly every write takes.
         yield from write_value_steps(handle, layout, plan_simple(layout, items), value, None, None, False)
         return
-    fields, selection = pop_fields(selection)
-    field_dtype(layout.dtype, fields)
+    fields, selection = selections.pop_fields(selection)
+    selections.field_dtype(layout.dtype, fields)
     foreign = foreign_buffers()
     layout = layout.stored if foreign else layout
-    plan, _ = plan_brackets(layout, selection)
+    plan, _ = selections.plan_brackets(layout, selection)
     yield from write_value_steps(handle, layout, plan, value, fields, None, foreign)
 
 
@@ -91,15 +87,17 @@ def set_selection_steps(
     value : array-like
         Broadcast to the shape of the selection.
     fields : str or list of str, optional
-        Which fields of a structured data type to write; the others keep their values.
+        The fields of a structured data type to write; the others keep their values.
     prototype : BufferPrototype, optional
-        Which classes hold bytes and elements.
+        The classes that hold bytes and elements.
     """
     layout = handle.state.layout
+    if isinstance(fields, list) and not fields:
+        fields = None
     if fields is None and kind != "basic":
-        fields, selection = pop_fields(selection)
+        fields, selection = selections.pop_fields(selection)
     check_writable(handle)
-    field_dtype(layout.dtype, fields)
+    selections.field_dtype(layout.dtype, fields)
     foreign = wants_pipeline(prototype)
     layout = layout.stored if foreign else layout
     plan = PLANNERS[kind](layout, selection)
@@ -135,7 +133,7 @@ def write_value_steps(
 
 
 def _repaired_steps(handle: ArrayHandle, steps: Steps[None]) -> Steps[None]:
-    """Write to an array whose document was read leniently: that is stored as it was understood first."""
+    """Write to an array whose document breaks the format; first store the document as it was understood."""
     yield from documents.store_repaired_steps(handle)
     yield from steps
 
@@ -143,7 +141,7 @@ def _repaired_steps(handle: ArrayHandle, steps: Steps[None]) -> Steps[None]:
 def elements_for(layout: ArrayLayout, plan: zarr_core.Plan, value: Any, fields: Fields, points: bool) -> Ndarray:
     """Return a value as elements of the array, or of some of its fields, in the shape of a plan."""
     if fields is not None:
-        return prepare_value(value, field_dtype(layout.dtype, fields), plan.shape, points)
+        return prepare_value(value, selections.field_dtype(layout.dtype, fields), plan.shape, points)
     if layout.nullable is not None:
         value = layout.nullable.from_values(value)
     if layout.dtype.kind == "O" and not plan.shape and isinstance(layout.zdtype, text.PythonObject):
@@ -152,8 +150,8 @@ def elements_for(layout: ArrayLayout, plan: zarr_core.Plan, value: Any, fields: 
 
 
 def refuse_no_elements(layout: ArrayLayout, value: Any, fields: Fields) -> None:
-    """Refuse a value that the data type has no element for, where a selection is empty; its shape does not matter."""
-    dtype = field_dtype(layout.dtype, fields)
+    """Refuse a value that is no element of the data type also for an empty selection; its shape does not matter."""
+    dtype = selections.field_dtype(layout.dtype, fields)
     if layout.nullable is not None and fields is None:
         layout.nullable.from_values(value)
     elif dtype.kind != "O":
@@ -165,7 +163,7 @@ def write_plan_steps(
 ) -> Steps[None]:
     """Return the steps that write all slots of a plan from an array of the plan's shape."""
     count = plan.nslots
-    # Where locks are required each chunk is locked for itself, and with a log of codecs each chunk has its line.
+    # If locks are required, each chunk is locked by itself; if codecs are logged, each chunk has its line.
     if (layout.scope is not None and layout.scope.required) or logs_codecs():
         bulk = None
     if layout.shard is not None and count:
@@ -178,7 +176,7 @@ def write_plan_steps(
 
 
 def one_object(value: Any) -> Ndarray:
-    """Return an array without dimensions that holds an object, be it a list or an array itself."""
+    """Return an array without dimensions that holds an object, even if the object is a list or an array."""
     box = np.empty(1, dtype=object)
     box[0] = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
     return box.reshape(())
@@ -199,7 +197,7 @@ def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], poin
     Raises
     ------
     ValueError
-        The value does not fit.
+        If the value does not fit.
 
     Examples
     --------
@@ -230,7 +228,7 @@ def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], poin
 
 
 def as_elements(value: Any, dtype: np.dtype[Any]) -> Ndarray:
-    """Return a value as an array of a data type; the very same array where it is one already."""
+    """Return a value as an array of a data type; return the same array if it has that type."""
     if isinstance(value, NDBuffer):
         value = value.as_ndarray_like()
     if dtype.hasobject and not isinstance(value, np.ndarray) and isinstance(value, (str, bytes, bytearray, memoryview)):
@@ -247,8 +245,8 @@ def as_elements(value: Any, dtype: np.dtype[Any]) -> Ndarray:
         if type(error) not in (ValueError, TypeError, OverflowError):
             raise
         what = f" {reprlib.repr(value)}" if isinstance(value, str | bytes) else ""
-        told = f"{error} (the value{what} of type {type(value).__name__} cannot be stored as {dtype})"
-        raise type(error)(told) from error
+        message = f"{error} (the value{what} of type {type(value).__name__} cannot be stored as {dtype})"
+        raise type(error)(message) from error
 
 
 def _foreign_steps(

@@ -1,6 +1,6 @@
 """The part of the Python array API standard's array object that a stored array can offer.
 
-A method that computes reads all elements and returns a numpy array; one that only changes the view reads nothing.
+A method that computes reads all elements and returns a NumPy array; one that only changes the view reads nothing.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ if TYPE_CHECKING:
     from zarr.arrays.views.view import LazyArray
 
 NAMESPACE = "zarr.array_api.namespace"
-"""The module that ``__array_namespace__`` returns: it lies above, and is loaded when asked for."""
+"""The module that ``__array_namespace__`` returns: it is on an upper floor, and is loaded at its first use."""
 
 
 class StandardMethods(SelectionMethods):
     """Attributes and methods of the array API standard, 2024.12, "Array object"."""
 
     __getitem__: Any
+    _converted: Any
     device: ClassVar[Literal["cpu"]] = "cpu"
-    """The device of elements that have been read: the memory of the host."""
+    """The device of elements after reading: the memory of the host."""
 
     @property
     def T(self) -> LazyArray:
-        """The array with its dimensions in reverse, as a view: nothing is read before elements are asked for.
+        """The array with its dimensions in reverse order, as a view: nothing is read yet.
 
         Examples
         --------
@@ -50,7 +51,7 @@ class StandardMethods(SelectionMethods):
         Raises
         ------
         ValueError
-            The array has fewer than two dimensions.
+            If the array has fewer than two dimensions.
 
         Examples
         --------
@@ -63,12 +64,24 @@ class StandardMethods(SelectionMethods):
         return self.lazy[...].transpose(*range(self.ndim - 2), self.ndim - 1, self.ndim - 2)
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """Return this array: its elements are read to the host's memory, the one device there is.
+        """Return this array: its elements are read to the memory of the host, the only device.
+
+        Parameters
+        ----------
+        device : object
+            Only ``"cpu"``.
+        stream : object
+            Only None.
+
+        Returns
+        -------
+        Array
+            This array.
 
         Raises
         ------
         ValueError
-            There is no such device, or a stream is given.
+            If there is no such device, or a stream is given.
 
         Examples
         --------
@@ -80,37 +93,51 @@ class StandardMethods(SelectionMethods):
             raise ValueError(f"elements are read to the device 'cpu', without a stream; got {device!r}, {stream!r}")
         return self
 
-    def astype(self, dtype: npt.DTypeLike, /, *, copy: bool = True, device: Any = None) -> Any:
-        """All elements, with another data type.
+    def astype(self, dtype: npt.DTypeLike, /, *, copy: bool | None = None, device: Any = None) -> Any:
+        """Return a view of the array in another data type; reads convert the chunks.
 
         Parameters
         ----------
         dtype : dtype
-        copy : bool
-            Has no effect: what is read is always the caller's own.
+            The data type of the result.
+        copy : bool, optional
+            If ``copy`` or ``device`` is given, or if ``array.array_namespace`` is True, all elements are read at once,
+            as the array API defines it. The result is then always a new array.
         device : "cpu", optional
+            Only ``"cpu"`` or None; part of the array API.
 
         Returns
         -------
-        numpy.ndarray
+        Array or numpy.ndarray
+            A view that refuses writes; by the array API, the elements.
+
+        Raises
+        ------
+        TypeError
+            If elements of one of the two data types have no fixed size.
 
         Examples
         --------
         >>> import zarr
-        >>> zarr.array([1.5, 2.5]).astype("int8")
+        >>> view = zarr.array([1.5, 2.5]).astype("int8")
+        >>> view.is_view, view[:]
+        (True, array([1, 2], dtype=int8))
+        >>> zarr.array([1.5, 2.5]).astype("int8", copy=True)
         array([1, 2], dtype=int8)
         """
         self.to_device(self.device if device is None else device)
+        if copy is None and device is None and not settings.get("array.array_namespace"):
+            return self._converted(np.dtype(dtype))
         return np.asarray(self).astype(dtype, copy=False)
 
-    if not TYPE_CHECKING:  # else every name would be an attribute for type checkers
+    if not TYPE_CHECKING:  # otherwise every name would be an attribute for type checkers
 
         def __getattr__(self, name: str) -> Any:
-            """``__array_namespace__``, which returns :mod:`zarr.array_api`, where ``array.array_namespace`` is true.
+            """Return :mod:`zarr.array_api` for ``__array_namespace__``, if ``array.array_namespace`` is True.
 
-            By default it is not there: libraries that find it (xarray, anndata) compute with the array itself, where
-            they otherwise read it into one of numpy, and a stored array has no operators. They ask the class, too:
-            so this is no property.
+            By default the attribute does not exist: libraries that find it (xarray, anndata) compute with the array
+            itself, and otherwise read it into a NumPy array; a stored array has no operators. These libraries also look
+            at the class: so this is no property.
 
             Examples
             --------
@@ -128,16 +155,16 @@ class StandardMethods(SelectionMethods):
                     "an array has __array_namespace__ while zarr.config's 'array.array_namespace' is true; "
                     "zarr.array_api is the namespace"
                 )
-            # Asked again, so that an error within a property is the one that is told.
+            # Read the attribute again, so that an error inside a property is raised as it is.
             return object.__getattribute__(self, name)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
-        """All elements as a numpy array.
+        """Return all elements as a NumPy array.
 
         Raises
         ------
         ValueError
-            ``copy=False``: the elements are never in memory already.
+            ``copy=False``: elements are never in memory already.
         """
         if copy is False:
             raise ValueError("`copy=False` is not supported. This method always creates a copy.")
@@ -151,7 +178,7 @@ class StandardMethods(SelectionMethods):
         return shape[0]
 
     def __dlpack__(self, **options: Any) -> Any:
-        """All elements as a DLPack capsule over memory of the receiver's own; parameters as those of numpy."""
+        """Return all elements as a DLPack capsule over new memory; the parameters are those of NumPy."""
         return np.ascontiguousarray(self).__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -159,12 +186,12 @@ class StandardMethods(SelectionMethods):
         return (1, 0)
 
     def _scalar(self, kind: str) -> Any:
-        """Return the element of an array that has one.
+        """Return the element of an array without dimensions.
 
         Raises
         ------
         TypeError
-            The array has more dimensions than none.
+            If the array has dimensions.
         """
         if self.shape:
             raise TypeError(
@@ -174,7 +201,7 @@ class StandardMethods(SelectionMethods):
         return np.asarray(self[()])[()]
 
     def __bool__(self) -> bool:
-        """Return whether the element of an array without dimensions is true; any other array is there, and so true."""
+        """Return the truth of the element of an array without dimensions; any other array is true."""
         return True if self.shape else bool(self._scalar("a truth value"))
 
     def __int__(self) -> int:
@@ -195,6 +222,6 @@ class StandardMethods(SelectionMethods):
         Raises
         ------
         TypeError
-            The array has dimensions, or its elements are no integers.
+            If the array has dimensions, or its elements are no integers.
         """
         return operator.index(self._scalar("an index"))

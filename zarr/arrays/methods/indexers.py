@@ -1,6 +1,6 @@
 """The small objects behind ``oindex``, ``vindex`` and ``blocks``, of both faces.
 
-They call the public methods of their array, as in zarr-python: who overrides these changes what the brackets do.
+They call the public methods of their array, as in zarr-python: a subclass that overrides these changes the brackets.
 """
 
 from __future__ import annotations
@@ -98,12 +98,12 @@ def iterate_rows(array: StandardMethods, first: int = 0) -> Iterator[Any]:
     ----------
     array : Array
     first : int
-        Which element to begin with.
+        The element to begin with.
 
     Yields
     ------
     numpy.ndarray
-        A view of rows that were read together; copy it to keep it alone.
+        A view of rows that were read together; copy it to free the other rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Properties that both faces of an array tell without asking the store: shape, codecs, configuration, names."""
+"""Properties that both faces of an array know without reading the store: shape, codecs, configuration, names."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from zarr.arrays.io.reading import get_selection_steps
 from zarr.chunks.shapes import block_of, cells
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.defaults import BATCH_BYTES
-from zarr.errors import ZarrDeprecationWarning
+from zarr.errors import ZarrDeprecationWarning, ZarrUserWarning
 from zarr.notices import warn
 from zarr.types import MemoryOrder, printable
 
 if TYPE_CHECKING:
+    from zarr import registry
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import batch
     from zarr.arrays.io.batch import BatchScope
@@ -30,20 +31,21 @@ if TYPE_CHECKING:
     from zarr.chunks import ChunkGrid
     from zarr.dtype import ZDType
     from zarr.dtype.types import nullable
+    from zarr.metadata import convert
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.storage.path import StorePath
 else:
-    batch = LazyModule("zarr.arrays.io.batch")
+    batch, convert = LazyModule("zarr.arrays.io.batch"), LazyModule("zarr.metadata.convert")
     info = LazyModule("zarr.arrays.show.info")
-    nullable = LazyModule("zarr.dtype.types.nullable")
+    nullable, registry = LazyModule("zarr.dtype.types.nullable"), LazyModule("zarr.registry")
 
 
 Block = Sequence[int] | None
 
 
 def regions(grid: zarr_core.Grid, origin: Block = None, selection_shape: Block = None) -> Iterator[tuple[slice, ...]]:
-    """Yield the parts of the array that the chunks of a block of a grid hold, the last axis fastest.
+    """Yield the parts of the array in the chunks of a block of a grid, the last axis fastest.
 
     Parameters
     ----------
@@ -63,7 +65,7 @@ def regions(grid: zarr_core.Grid, origin: Block = None, selection_shape: Block =
 
 
 def merged_config(handle: ArrayHandle, config: ArrayConfigLike) -> Any:
-    """Return a configuration; the fields that a dict leaves out are those of the array."""
+    """Return a configuration; fields that a dict leaves out come from the array."""
     if isinstance(config, Mapping):
         return parse_array_config({**handle.config.to_dict(), **config})
     return parse_array_config(config)
@@ -87,7 +89,7 @@ class PlacedHandle(Protocol):
 
 
 class NodeFace:
-    """The members that tell of the place of a node; arrays and groups share them, on both faces."""
+    """The properties for the place of a node; arrays and groups share them, on both faces."""
 
     _handle: PlacedHandle
 
@@ -118,27 +120,44 @@ class NodeFace:
 
     @property
     def read_only(self) -> bool:
-        """True if the store refuses to be written to."""
+        """True if the store refuses every change."""
         return self._handle.store_path.read_only
 
 
 class OlderNodeMembers(NodeFace):
-    """The members that nodes had in zarr-python 2, and that zarr-python 3 has no more."""
+    """The members of nodes in zarr-python 2 that zarr-python 3 no longer has."""
 
     info: Any
 
     @property
     def chunk_store(self) -> Store:
-        """The store of the chunks: that of the node."""
+        """The store of the chunks, which is the store of the node."""
         return self.store
 
     @property
     def meta_array(self) -> np.ndarray[Any, Any]:
-        """An empty array of the kind that reading returns."""
+        """An empty array of the kind that reads return."""
         return np.empty(())
 
+    # Names that began with an underscore, and that programs used all the same.
+
+    @property
+    def _store(self) -> Store:
+        return self.store
+
+    _chunk_store = _store
+
+    @property
+    def _path(self) -> str:
+        return self.store_path.path
+
     def info_items(self) -> list[tuple[str, str]]:
-        """Return what ``info`` shows, as pairs of texts.
+        """Return the rows of ``info``, as pairs of texts.
+
+        Returns
+        -------
+        list of (str, str)
+            Names and values.
 
         Examples
         --------
@@ -151,12 +170,23 @@ class OlderNodeMembers(NodeFace):
         return [(name, str(value)) for name, value in self.info._rows() if value is not None]
 
 
+def one_numcodec(codecs: Sequence[Any]) -> Any:
+    """Return the codec of numcodecs for the one compressor of format 3; None where there is none."""
+    if not codecs:
+        return None
+    found = convert.numcodec_configuration(codecs[0].to_dict()) if len(codecs) == 1 else None
+    if found is None:
+        warn(f"no codec of numcodecs does what {list(codecs)} do: `compressor` is None", ZarrUserWarning)
+        return None
+    return registry.get_numcodec(cast("Any", found))
+
+
 class ArrayFace(NodeFace):
     """The members that :class:`Array` and :class:`AsyncArray` share; both stand before one handle."""
 
     _handle: ArrayHandle
     _run: Any
-    """Runs steps: in ``Array`` to their result, in ``AsyncArray`` to a coroutine of it."""
+    """Runs steps: in ``Array`` it returns their result, in ``AsyncArray`` a coroutine of it."""
 
     if TYPE_CHECKING:
 
@@ -167,12 +197,17 @@ class ArrayFace(NodeFace):
         return self._run(get_selection_steps(self._handle, kind, selection, **options))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take up what zarr-python 3 pickled: the other face, or the fields. Pickles made here hold the handle."""
+        """Restore a pickle of zarr-python 3: the other face, or the fields. Pickles of this library hold the handle."""
         other, make = state.get("_async_array"), cast("Any", type(self)).__init__
         if other is not None:
             make(self, other)
         else:
             make(self, state["metadata"], state["store_path"], state.get("config", state.get("_config")))
+
+    @property
+    def read_only(self) -> bool:
+        """True if the store refuses every change, or the array was opened with ``immutable=True``."""
+        return super().read_only or self._handle.config.immutable
 
     @property
     def metadata(self) -> Any:
@@ -201,7 +236,7 @@ class ArrayFace(NodeFace):
 
     @property
     def nbytes(self) -> int:
-        """The number of bytes of all elements in memory, not of what is stored."""
+        """The number of bytes of all elements in memory, not of the stored chunks."""
         return self.size * self.dtype.itemsize
 
     @property
@@ -211,12 +246,12 @@ class ArrayFace(NodeFace):
 
     @property
     def chunks(self) -> tuple[int, ...]:
-        """The shape of a chunk; of an inner chunk where there are shards.
+        """The shape of a chunk; with shards, of an inner chunk.
 
         Raises
         ------
         NotImplementedError
-            The chunks differ in shape; see ``read_chunk_sizes``.
+            If the chunks differ in shape; see ``read_chunk_sizes``.
         """
         return self._handle.metadata.chunks
 
@@ -227,13 +262,13 @@ class ArrayFace(NodeFace):
         Raises
         ------
         NotImplementedError
-            The shards differ in shape; see ``write_chunk_sizes``.
+            If the shards differ in shape; see ``write_chunk_sizes``.
         """
         return self._handle.metadata.shards
 
     @property
     def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
-        """Per dimension the lengths of all chunks, clipped to the shape; of inner chunks where there are shards."""
+        """Per dimension the lengths of all chunks, clipped to the shape; with shards, of all inner chunks."""
         return _sizes(self._handle.layout.grid)
 
     @property
@@ -248,12 +283,12 @@ class ArrayFace(NodeFace):
 
     @property
     def nchunks(self) -> int:
-        """The number of chunks that the array is cut into, stored or not."""
+        """The number of chunks of the array, stored or not."""
         return prod(self.cdata_shape)
 
     @property
     def filters(self) -> tuple[Any, ...]:
-        """The codecs that a chunk goes through before it becomes bytes."""
+        """The codecs that run on a chunk before it becomes bytes."""
         return split_codecs(self._handle.metadata)[0]
 
     @property
@@ -263,23 +298,21 @@ class ArrayFace(NodeFace):
 
     @property
     def compressors(self) -> tuple[Any, ...]:
-        """The codecs that the bytes of a chunk go through."""
+        """The codecs that run on the bytes of a chunk."""
         return split_codecs(self._handle.metadata)[2]
 
     @property
     def compressor(self) -> Any:
-        """The compressor of a format 2 array. Deprecated: use ``compressors``.
+        """The compressor as a codec of numcodecs, None without one. Deprecated: use ``compressors``.
 
-        Raises
-        ------
-        TypeError
-            The array has format 3.
+        In format 3 it is the codec of numcodecs that reads the same bytes. If there is no such codec, or if there are
+        several compressors, it is None, with a warning.
         """
-        metadata = self._handle.metadata
-        if hasattr(metadata, "codecs"):
-            raise TypeError("`compressor` is not available for Zarr format 3 arrays. Use `compressors`.")
         warn(f"Use {type(self).__name__}.compressors instead.", ZarrDeprecationWarning)
-        return metadata.compressor
+        metadata = self._handle.metadata
+        if not hasattr(metadata, "codecs"):
+            return metadata.compressor
+        return one_numcodec(self.compressors)
 
     @property
     def order(self) -> MemoryOrder:
@@ -292,7 +325,7 @@ class ArrayFace(NodeFace):
         Parameters
         ----------
         config : ArrayConfig or dict
-            A dict may leave fields out.
+            A dict may leave out fields; they stay as they are.
 
         Returns
         -------
@@ -309,18 +342,19 @@ class ArrayFace(NodeFace):
     def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
         """Collect the writes of a ``with`` in memory; each chunk is encoded once and each shard written once.
 
-        Reads inside see the writes. What was written is stored when the ``with`` ends, by whatever way, also by an
-        error: an error ends it as it would end the same writes without a batch. If storing fails, that error is
-        raised and what could not be stored is lost. A batch inside a batch is part of it. Growing the array inside is
-        fine, an append is stored at once; what counts stored chunks or bytes counts what has been stored so far.
+        Reads inside see the writes. Pending writes are stored when the ``with`` ends, normally or by an error; an error
+        ends it as it would end the same writes without a batch. If storing fails, that error is raised and writes that
+        could not be stored are lost. A batch inside a batch is part of it. The array may grow inside; an append is
+        stored at once. Functions that count stored chunks or bytes count those stored so far.
 
-        Others see the writes when they are stored. A chunk of which a batch wrote a part is merged with what is stored
-        then, element by element; until then, reads inside see the rest of it as it was when they first asked for it.
+        Other readers see the writes when they are stored. A chunk of which a batch wrote a part is merged then with the
+        stored chunk, element by element; until then, reads inside show the other elements as they were at their first
+        read.
 
         Parameters
         ----------
         max_bytes : int
-            Bytes in memory above which a batch stores what it has and goes on.
+            Number of bytes in memory above which a batch stores its pending chunks and continues.
 
         Returns
         -------
@@ -330,7 +364,7 @@ class ArrayFace(NodeFace):
         Raises
         ------
         ValueError
-            ``max_bytes`` is less than one.
+            If ``max_bytes`` is less than one.
 
         Examples
         --------
@@ -348,11 +382,11 @@ class ArrayFace(NodeFace):
 
     @property
     def info(self) -> ArrayInfo:
-        """A summary; print it. It reads nothing from the store."""
+        """A summary to print. It reads nothing from the store."""
         return self._info()
 
     def _repr_html_(self) -> str:
-        """Return the HTML of a notebook: the summary, the attributes and the grid of chunks."""
+        """Return the HTML for a notebook: the summary, the attributes and the grid of chunks."""
         return info.array_page(self._handle, self.info, None)
 
     def _info(self, stored: Stored | None = None) -> ArrayInfo:
@@ -382,7 +416,7 @@ class ArrayFace(NodeFace):
 
 
     # ------------------------------------------------------------------------------------------ the grids
-    # ``chunk`` is what is read, ``shard`` what is stored; without shards the two are the same.
+    # ``chunk`` is the unit of reads, ``shard`` the unit of stored values; without shards the two are the same.
 
     @property
     def _zdtype(self) -> ZDType[Any, Any]:

@@ -13,7 +13,7 @@ from zarr.buffer.core import BufferPrototype, NDBuffer
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from zarr.arrays.interop import arrow, awkward
+    from zarr.arrays import interop
     from zarr.arrays.io import read_many, writing
     from zarr.arrays.views import view
     from zarr.arrays.views.view import LazyArray, LazyIndex
@@ -21,8 +21,7 @@ else:
     view = LazyModule("zarr.arrays.views.view")
     read_many = LazyModule("zarr.arrays.io.read_many")
     writing = LazyModule("zarr.arrays.io.writing")
-    arrow = LazyModule("zarr.arrays.interop.arrow")
-    awkward = LazyModule("zarr.arrays.interop.awkward")
+    interop = LazyModule("zarr.arrays.interop")
 
 
 class SelectionMethods(ArrayFace):
@@ -30,7 +29,7 @@ class SelectionMethods(ArrayFace):
 
     @property
     def lazy(self) -> LazyIndex[LazyArray]:
-        """Views: ``array.lazy[...]`` selects without reading; the view reads, and writes, when it is asked to.
+        """Views: ``array.lazy[...]`` selects without reading; the view reads or writes on request.
 
         Examples
         --------
@@ -108,19 +107,20 @@ class SelectionMethods(ArrayFace):
         Parameters
         ----------
         selection : int, slice, Ellipsis, or a tuple of them
+            As for :meth:`get_basic_selection`.
         value : array-like
-            Broadcast to the shape of the selection.
+            The elements to write, broadcast to the shape of the selection.
         fields : str or list of str, optional
-            Which fields of a structured data type to write; the others stay as they are.
+            The fields of a structured data type to write; the others stay as they are.
         prototype : BufferPrototype, optional
-            Which classes hold bytes and elements.
+            The classes that hold bytes and elements.
 
         Raises
         ------
         IndexError
-            The selection does not fit the array.
+            If the selection does not fit the array.
         ValueError
-            The value does not fit the selection, or the store is read-only.
+            If the value does not fit the selection, or the store is read-only.
 
         Examples
         --------
@@ -145,6 +145,7 @@ class SelectionMethods(ArrayFace):
         Parameters
         ----------
         selection : int, slice, list, array of integers or booleans, or a tuple of them
+            For each dimension an integer, a slice, or an array of integers or booleans.
         out, fields, prototype
             As for :meth:`get_basic_selection`.
 
@@ -155,7 +156,7 @@ class SelectionMethods(ArrayFace):
         Raises
         ------
         IndexError
-            The selection does not fit the array.
+            If the selection does not fit the array.
 
         Examples
         --------
@@ -179,6 +180,7 @@ class SelectionMethods(ArrayFace):
         Parameters
         ----------
         selection : int, slice, list, array of integers or booleans, or a tuple of them
+            For each dimension an integer, a slice, or an array of integers or booleans.
         value, fields, prototype
             As for :meth:`set_basic_selection`.
 
@@ -200,11 +202,12 @@ class SelectionMethods(ArrayFace):
         fields: Fields = None,
         prototype: BufferPrototype | None = None,
     ) -> Any:
-        """Read the elements where a mask is true, in C order.
+        """Read the elements at the True positions of a mask, in C order.
 
         Parameters
         ----------
         mask : array of bool, of the array's shape
+            True for each element to read.
         out, fields, prototype
             As for :meth:`get_basic_selection`.
 
@@ -215,7 +218,7 @@ class SelectionMethods(ArrayFace):
         Raises
         ------
         IndexError
-            The mask has another shape, or is not boolean.
+            If the mask has another shape, or is not boolean.
 
         Examples
         --------
@@ -229,11 +232,12 @@ class SelectionMethods(ArrayFace):
     def set_mask_selection(
         self, mask: Any, value: npt.ArrayLike, *, fields: Fields = None, prototype: BufferPrototype | None = None
     ) -> None:
-        """Write to the elements where a mask is true.
+        """Write to the elements at the True positions of a mask.
 
         Parameters
         ----------
         mask : array of bool, of the array's shape
+            True for each element to write.
         value : array-like
             A scalar, or one value for each element, in C order.
         fields, prototype
@@ -262,19 +266,19 @@ class SelectionMethods(ArrayFace):
         Parameters
         ----------
         selection : tuple of integer arrays
-            Broadcast against each other.
+            The coordinates of the points, broadcast against each other.
         out, fields, prototype
             As for :meth:`get_basic_selection`.
 
         Returns
         -------
         numpy.ndarray
-            Of the shape that the coordinates broadcast to.
+            The shape is that of the broadcast coordinates.
 
         Raises
         ------
         IndexError
-            There is not one array per dimension, or a point lies outside the array.
+            If there is not one array per dimension, or a point lies outside the array.
 
         Examples
         --------
@@ -292,11 +296,12 @@ class SelectionMethods(ArrayFace):
         fields: Fields = None,
         prototype: BufferPrototype | None = None,
     ) -> None:
-        """Write to points, given by one array of coordinates per dimension; the last value of a point stays.
+        """Write to points, given by one array of coordinates per dimension; a point given twice gets its last value.
 
         Parameters
         ----------
         selection : tuple of integer arrays
+            The coordinates of the points, broadcast against each other.
         value : array-like
             A scalar, or one value for each point.
         fields, prototype
@@ -321,11 +326,12 @@ class SelectionMethods(ArrayFace):
         fields: Fields = None,
         prototype: BufferPrototype | None = None,
     ) -> Any:
-        """Read whole chunks (shards, where there are some) by their place in the grid.
+        """Read whole chunks (shards, if there are any) by their place in the grid.
 
         Parameters
         ----------
         selection : int, slice of step 1, or a tuple of them
+            Integers and slices that count chunks.
         out, fields, prototype
             As for :meth:`get_basic_selection`.
 
@@ -336,7 +342,7 @@ class SelectionMethods(ArrayFace):
         Raises
         ------
         IndexError
-            A block lies outside the grid.
+            If a block lies outside the grid.
 
         Examples
         --------
@@ -355,11 +361,12 @@ class SelectionMethods(ArrayFace):
         fields: Fields = None,
         prototype: BufferPrototype | None = None,
     ) -> None:
-        """Write to whole chunks (shards, where there are some) by their place in the grid.
+        """Write to whole chunks (shards, if there are any) by their place in the grid.
 
         Parameters
         ----------
         selection : int, slice of step 1, or a tuple of them
+            Integers and slices that count chunks.
         value, fields, prototype
             As for :meth:`set_basic_selection`.
 
@@ -379,23 +386,23 @@ class SelectionMethods(ArrayFace):
         Parameters
         ----------
         selections : sequence
-            Each of integers and slices, as between brackets, or with lists and arrays of integers or booleans that
-            index each dimension by itself, as ``oindex`` has them.
+            Each of integers and slices, as between brackets; or with lists and arrays of integers or booleans that
+            index each dimension by itself, as ``oindex`` does.
         out : sequence of numpy.ndarray, or numpy.ndarray, optional
-            Memory of the caller's, for each selection an array of its shape, in any memory layout; or one array whose
-            first dimension goes over the selections. None in a sequence stands for a new array.
+            Memory of the caller: for each selection an array of its shape, in any memory layout; or one array whose
+            first dimension counts the selections. None in a sequence stands for a new array.
 
         Returns
         -------
         list of numpy.ndarray
-            In the order of the selections; those of ``out`` where it is given. One element makes a 0-d array.
+            In the order of the selections; the arrays of ``out`` if it is given. A single element gives a 0-d array.
 
         Raises
         ------
         IndexError
-            A selection does not fit the array.
+            If a selection does not fit the array.
         ValueError
-            ``out`` has the wrong length, shape, or is read-only.
+            If ``out`` has the wrong length or shape, or is read-only.
 
         Examples
         --------
@@ -416,30 +423,31 @@ class SelectionMethods(ArrayFace):
         Parameters
         ----------
         selection : int, slice, ..., as between brackets; optional
-            All of the array by default.
+            The selection, by default the whole array.
 
         Returns
         -------
         pyarrow.Array or pyarrow.ChunkedArray
             The first dimension is the length of the array, each further one a level of lists of a fixed size; one
-            element makes an array of length 1. Strings are ``string``, byte strings ``binary`` (``large_string`` and
-            ``large_binary`` where the array's codec has 64-bit offsets), dates and times ``date32``, ``timestamp`` and
+            element gives an array of length 1. Strings are ``string``, byte strings ``binary`` (``large_string`` and
+            ``large_binary`` if the codec of the array has 64-bit offsets), dates and times ``date32``, ``timestamp``
+            and
             ``duration`` with NaT as null, booleans ``bool``, records ``struct``.
 
-            Nothing is copied where the array is stored with `zarr.codecs.ArrowVLenCodec` and the selection is rows of
-            whole chunks: slices without a step of a one-dimensional array, or any where each row lies in one chunk. The
-            buffers are then the bytes that the store or the last decompressor gave, checked once; several chunks come
-            as a ``ChunkedArray`` with one piece each.
+            Nothing is copied if the array is stored with `zarr.codecs.ArrowVLenCodec` and the selection is rows of
+            whole chunks: slices without a step of a one-dimensional array, or any slices if each row lies in one chunk.
+            The buffers are then the bytes of the store or of the last decompressor, checked once; several chunks give a
+            ``ChunkedArray`` with one piece each.
 
         Raises
         ------
         ImportError
-            pyarrow is not installed: ``pip install 'zarr[arrow]'``.
+            If pyarrow is not installed: ``pip install 'zarr[arrow]'``.
         TypeError
-            Arrow has no type for the elements: complex numbers, floats of 4 to 8 bits, times of other units, arbitrary
-            Python objects.
+            If Arrow has no type for the elements: complex numbers, floats of 4 to 8 bits, times of other units,
+            arbitrary Python objects.
         IndexError
-            The selection does not fit the array.
+            If the selection does not fit the array.
 
         Examples
         --------
@@ -449,7 +457,7 @@ class SelectionMethods(ArrayFace):
         >>> array.to_arrow(slice(1, None)).to_pylist()  # doctest: +SKIP
         ['', 'bcd']
         """
-        return self._run(arrow.to_arrow_steps(self._handle, selection))
+        return self._run(interop.to_arrow_steps(self._handle, selection))
 
     def to_awkward(self, selection: Any = ...) -> Any:
         """Read a selection as an Awkward Array.
@@ -457,20 +465,20 @@ class SelectionMethods(ArrayFace):
         Parameters
         ----------
         selection : int, slice, ..., as between brackets; optional
-            All of the array by default.
+            The selection, by default the whole array.
 
         Returns
         -------
         awkward.Array
-            Dimensions are regular; one element makes an array of length 1. Nothing is copied where one whole chunk, or
+            Dimensions are regular; one element gives an array of length 1. Nothing is copied if one whole chunk, or
             rows of it, are read from an array stored with `zarr.codecs.ArrowVLenCodec`; several chunks are joined.
 
         Raises
         ------
         ImportError
-            awkward is not installed: ``pip install 'zarr[awkward]'``.
+            If awkward is not installed: ``pip install 'zarr[awkward]'``.
         IndexError
-            The selection does not fit the array.
+            If the selection does not fit the array.
 
         Examples
         --------
@@ -478,4 +486,4 @@ class SelectionMethods(ArrayFace):
         >>> zarr.array([1, 2, 3]).to_awkward(slice(0, 2)).to_list()  # doctest: +SKIP
         [1, 2]
         """
-        return self._run(awkward.to_awkward_steps(self._handle, selection))
+        return self._run(interop.to_awkward_steps(self._handle, selection))

@@ -1,7 +1,11 @@
-"""Methods that arrays had in zarr-python 2 and still have here."""
+"""Define the methods of arrays of zarr-python 2 that this library keeps.
+
+``zarr.Array`` inherits them. New code uses the names of zarr-python 3.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
@@ -9,29 +13,31 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from zarr import dtype as _dtype
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, hashlib, numcodecs
+from zarr.abc.codec import ArrayArrayCodec
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.methods.properties import ArrayFace, OlderNodeMembers
 from zarr.chunks import shapes
+from zarr.registry import get_codec_class
 from zarr.steps.requests import Get, Steps
 from zarr.storage.path import StorePath
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
-    import hashlib
-
-    from zarr.arrays.change import operations
+    from zarr.arrays import change
+    from zarr.arrays.create import codecs
     from zarr.arrays.methods import indexers
+    from zarr.runners.locks import synchronizers
 else:
-    hashlib = LazyModule("hashlib")
+    codecs, synchronizers = LazyModule("zarr.arrays.create.codecs"), LazyModule("zarr.runners.locks.synchronizers")
     indexers = LazyModule("zarr.arrays.methods.indexers")
-    operations = LazyModule("zarr.arrays.change.operations")
+    change = LazyModule("zarr.arrays.change")
 
 DOCUMENTS = {2: (".zarray", ".zattrs"), 3: ("zarr.json",)}
 
 
 def digest_steps(handle: ArrayHandle, hashname: str) -> Steps[bytes]:
-    """Return the checksum of all stored objects of an array, in the order of their places, and of its documents."""
+    """Return the checksum of all stored values of an array, in the order of their places, and of its documents."""
     checksum = hashlib.new(hashname)
     metadata, path = handle.metadata, handle.store_path.path
     prefix = f"{path}/" if path else ""
@@ -44,13 +50,13 @@ def digest_steps(handle: ArrayHandle, hashname: str) -> Steps[bytes]:
 
 
 class OlderMembers(OlderNodeMembers, ArrayFace):
-    """The members of ``Array`` that zarr-python 3 has no more."""
+    """The members of ``Array`` that zarr-python 3 no longer has."""
 
     _viewed = False
 
     @property
     def itemsize(self) -> int:
-        """Bytes of an element, as numpy counts them."""
+        """Number of bytes of an element, as in NumPy."""
         return self.dtype.itemsize
 
     @property
@@ -60,12 +66,12 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
 
     @property
     def write_empty_chunks(self) -> bool:
-        """True if chunks of nothing but the fill value are stored."""
+        """True if chunks that hold the fill value only are stored."""
         return bool(self.config.write_empty_chunks)
 
     @property
     def synchronizer(self) -> None:
-        """Always None: which locks are taken is told by ``config.locking``."""
+        """Return None always: ``config.locking`` chooses the locks."""
         return None
 
     @property
@@ -73,8 +79,24 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         """True if the array was made by :meth:`view`."""
         return self._viewed
 
+    # Names with an underscore that programs used nevertheless.
+
+    @property
+    def _version(self) -> int:
+        return int(self.metadata.zarr_format)
+
+    _cache_metadata = True
+
+    @property
+    def _key_prefix(self) -> str:
+        return f"{self.path}/" if self.path else ""
+
+    def _chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
+        key: str = self.metadata.encode_chunk_key(chunk_coords)
+        return self._key_prefix + key
+
     def _read_attributes(self) -> None:
-        self._run(operations.refresh_steps(self._handle))
+        self._run(change.refresh_steps(self._handle))
 
     def islice(self, start: int | None = None, end: int | None = None) -> Iterator[Any]:
         """Yield the elements of the first dimension from one place to another; no chunk is read twice.
@@ -82,7 +104,17 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         Parameters
         ----------
         start, end : int, optional
-            As in a slice, counted from the front.
+            Places as in a slice, counted from the front.
+
+        Returns
+        -------
+        iterator
+            The subarrays along the first axis.
+
+        Raises
+        ------
+        ValueError
+            ``start`` or ``end`` is negative, or no integer.
 
         Examples
         --------
@@ -90,20 +122,28 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         >>> [int(row) for row in zarr.array([3, 1, 2]).islice(1)]
         [1, 2]
         """
+        for place in (start, end):
+            if place is not None and (not isinstance(place, int | np.integer) or place < 0):
+                raise ValueError(f"islice counts from the front: start and end are integers from 0, got {place!r}")
         return islice(indexers.iterate_rows(self, start or 0), None if end is None else max(0, end - (start or 0)))  # type: ignore[arg-type]
 
     def digest(self, hashname: str = "sha1") -> bytes:
-        """Return a checksum of the array as it is stored: its encoded chunks, its attributes and its document.
+        """Return a checksum of the stored array: its encoded chunks, its attributes and its document.
 
         Parameters
         ----------
         hashname : str
-            A name that :mod:`hashlib` knows.
+            The name of a hash of :mod:`hashlib`. Default: ``"sha1"``.
+
+        Returns
+        -------
+        bytes
+            The hash.
 
         Raises
         ------
         ValueError
-            It knows none of that name.
+            If :mod:`hashlib` has no hash of that name.
 
         Examples
         --------
@@ -116,6 +156,16 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
 
     def hexdigest(self, hashname: str = "sha1") -> str:
         """Return the checksum of :meth:`digest` as text.
+
+        Parameters
+        ----------
+        hashname : str
+            The name of a hash of :mod:`hashlib`. Default: ``"sha1"``.
+
+        Returns
+        -------
+        str
+            The hash in hexadecimal digits.
 
         Examples
         --------
@@ -138,13 +188,15 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         read_only: bool | None = None,
         synchronizer: Any = None,
     ) -> Self:
-        """Look at the stored chunks in another way. Nothing is stored for it; what is written through it is.
+        """Return a view of the stored chunks with other metadata; the metadata are not stored, written elements are.
 
         Parameters
         ----------
         shape, chunks, dtype, fill_value, filters
-            Instead of those of the array, which must fit the bytes that are stored.
+            They replace those of the array, and must fit the stored bytes. Filters are codecs of either format; with an
+            empty list, the view does not apply the filters of the array.
         read_only : bool, optional
+            If True, the view refuses writes. Default: as this array.
         synchronizer
             See :func:`zarr.create`.
 
@@ -155,7 +207,7 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         Raises
         ------
         ValueError, TypeError
-            The changed description is not one of an array.
+            If the new metadata are not valid for an array.
 
         Examples
         --------
@@ -169,9 +221,23 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         metadata = viewed_metadata(self.metadata, {k: v for k, v in changes.items() if v is not None})
         store = self.store if read_only is None else self.store.with_read_only(read_only)
         place = StorePath(store, self.store_path.path)
-        other = self.from_handle(ArrayHandle(place, metadata, self.config))
+        config = self.config if synchronizer is None else synchronizers.with_synchronizer(self.config, synchronizer)
+        other = self.from_handle(ArrayHandle(place, metadata, config))
         other._viewed = True
         return other
+
+    def _converted(self, dtype: np.dtype[Any]) -> Self:
+        """Return a view whose elements are converted as they are read."""
+        for each in (self.dtype, dtype):
+            if each.kind in "OT":
+                advice = f"read them first: array[:].astype({str(dtype)!r})"
+                raise TypeError(f"elements of {each} have no fixed size; {advice}")
+        codec = numcodecs.AsType(encode_dtype=self.dtype, decode_dtype=dtype)
+        return self.view(filters=[codec, *self.filters], dtype=dtype, read_only=True)
+
+    def _refuse_views(self) -> None:
+        if self._viewed:
+            raise PermissionError(f"operation not permitted for views, as this one of {self._handle.describe()}")
 
 
 def viewed_metadata(metadata: Any, changes: dict[str, Any]) -> Any:
@@ -184,18 +250,38 @@ def viewed_metadata(metadata: Any, changes: dict[str, Any]) -> Any:
         lengths = parse_shapelike(changes["chunks"])
         grid = {"name": "regular", "configuration": {"chunk_shape": lengths}}
         document.update({"chunks": lengths} if of_2 else {"chunk_grid": grid})
+    zdtype = _dtype.parse_dtype(changes.get("dtype", metadata.dtype), zarr_format=metadata.zarr_format)
     if "dtype" in changes:
-        zdtype = _dtype.parse_dtype(changes["dtype"], zarr_format=metadata.zarr_format)
-        told: Any = zdtype.to_json(zarr_format=metadata.zarr_format)
-        document["dtype" if of_2 else "data_type"] = told["name"] if of_2 else told
+        data_type: Any = zdtype.to_json(zarr_format=metadata.zarr_format)
+        document["dtype" if of_2 else "data_type"] = data_type["name"] if of_2 else data_type
         if "fill_value" not in changes:
-            old = metadata.fill_value
-            fill = zdtype.default_scalar() if old is None else np.asarray(old).astype(zdtype.to_native_dtype())[()]
+            fill = _fill_as(metadata.fill_value, zdtype)
             document["fill_value"] = zdtype.to_json_scalar(fill, zarr_format=metadata.zarr_format)
     if "fill_value" in changes:
         document["fill_value"] = changes["fill_value"]
     if "filters" in changes:
-        if not of_2:
-            raise ValueError("the filters of a view can be chosen in format 2 only; in format 3 they are codecs")
-        document["filters"] = [f.get_config() if hasattr(f, "get_config") else f for f in changes["filters"]] or None
+        if of_2:
+            filters = [f.get_config() if hasattr(f, "get_config") else f for f in changes["filters"]]
+            document["filters"] = filters or None
+        else:
+            parsed = codecs.parse_codecs(changes["filters"], zdtype, ArrayArrayCodec, "a filter")
+            document["codecs"] = _with_filters(document["codecs"], [codec.to_dict() for codec in parsed])
     return type(metadata).from_dict(document)
+
+
+def _fill_as(old: Any, zdtype: Any) -> Any:
+    """Return a fill value as one of another data type; its default, where the other has no such value."""
+    if old is not None:
+        with contextlib.suppress(ValueError, TypeError, OverflowError):
+            return np.asarray(old).astype(zdtype.to_native_dtype())[()]
+    return zdtype.default_scalar()
+
+
+def _with_filters(stored: list[dict[str, Any]], filters: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return codecs of format 3 with other filters; where there are shards, those of the inner chunks are meant."""
+    at = next(i for i, codec in enumerate(stored) if not issubclass(get_codec_class(codec["name"]), ArrayArrayCodec))
+    if stored[at]["name"] != "sharding_indexed":
+        return [*filters, *stored[at:]]
+    settings = dict(stored[at]["configuration"])
+    settings["codecs"] = _with_filters(list(settings["codecs"]), filters)
+    return [*stored[:at], {**stored[at], "configuration": settings}, *stored[at + 1 :]]

@@ -1,5 +1,5 @@
-"""Views of an array for people: ``info``, and the HTML of a notebook.
+"""The display of an array: ``info``, the HTML for a notebook, pictures of values and chunks.
 
 May import: floors 1 to 3, ``zarr.arrays``.
-Read first: ``info.py``.
+Read first: ``info.py``; ``pictures.py`` and ``chunk_pictures.py`` draw by matplotlib, ``cf.py`` reads CF conventions.
 """

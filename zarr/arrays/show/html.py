@@ -1,7 +1,7 @@
 """Pages of arrays and groups in notebooks: tables, attributes, and the grid of stored chunks, as HTML with inline SVG.
 
 Pure functions from numbers and text to text; nothing is read here. All text is escaped, and no page, script, style or
-picture from elsewhere is named.
+picture of another site is used.
 """
 
 from __future__ import annotations
@@ -10,30 +10,25 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zarr._lazy import LazyModule
+from zarr._lazy import html
 from zarr.types import printable
 
-if TYPE_CHECKING:
-    import html
-else:
-    html = LazyModule("html")
-
 MAX_CELLS = 40
-"""Cells along one side of a drawing; where there are more chunks, a cell stands for several."""
+"""Number of cells along one side of a drawing; with more chunks, a cell stands for several."""
 MAX_ATTRIBUTES, MAX_TEXT = 20, 200
 _LONG, _SHORT = 240.0, 36.0
 _SURE_PRODUCT = 2**50
-"""Up to so many chunks of a dimension, their numbers times the cells fit into 64 bits."""
+"""For up to this number of chunks of a dimension, their numbers times the cells fit into 64 bits."""
 _CELL = "text-align:left;padding:1px 8px 1px 0;vertical-align:top"
 
 
 def escaped(text: object, limit: int | None = None) -> str:
-    """Text as HTML may hold it, cut where it is long.
+    """Return text escaped for HTML, cut if it is long.
 
     Examples
     --------
@@ -47,7 +42,7 @@ def escaped(text: object, limit: int | None = None) -> str:
 
 
 def table(rows: Iterable[tuple[str, object]]) -> str:
-    """Names and values, one pair a line; pairs without a value are left out.
+    """Return names and values as a table, one pair a line; pairs without a value are left out.
 
     Examples
     --------
@@ -81,7 +76,7 @@ def _as_text(value: Any) -> str:
 
 
 def page(*parts: str) -> str:
-    """Parts put beside each other."""
+    """Return parts beside each other."""
     cells = "".join(f'<div style="margin-right:16px">{part}</div>' for part in parts if part)
     return f'<div style="display:flex;flex-wrap:wrap;align-items:flex-start">{cells}</div>'
 
@@ -92,21 +87,21 @@ def page(*parts: str) -> str:
 def chunk_counts(
     shape: Sequence[int], stored: NDArray[np.int64], cells: tuple[int, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.object_]]:
-    """Return how many stored chunks, and how many chunks at all, each cell of a drawing stands for.
+    """Return for each cell of a drawing the number of stored chunks, and the number of all chunks.
 
     Parameters
     ----------
     shape : sequence of int
-        Chunks along each dimension; the last two are drawn, the others are counted together.
+        Number of chunks along each dimension; the last two are drawn, the others are counted together.
     stored : array of int64, (chunks, dimensions)
-        The coordinates of the stored ones.
+        The coordinates of the stored chunks.
     cells : (int, int)
         Rows and columns of the drawing.
 
     Returns
     -------
     stored, all : array of int64 and array of Python's integers, each of shape ``cells``
-        There may be more chunks in all than 64 bits can count.
+        All chunks may be more than 64 bits can count.
 
     Examples
     --------
@@ -123,15 +118,15 @@ def chunk_counts(
 
 
 def _cell_of(chunk: NDArray[np.int64], chunks: int, cells: int) -> NDArray[np.int64]:
-    """In which cell each of some chunks lies, of a dimension with this many."""
+    """Return the cell of each of some chunks, for a dimension with this number of chunks."""
     wide = chunk.astype(object) if chunks > _SURE_PRODUCT else chunk
     return (wide * cells // chunks).astype(np.int64)
 
 
 def _chunks_per_cell(chunks: int, cells: int) -> NDArray[np.object_]:
-    """Return how many chunks of a dimension lie in each cell.
+    """Return the number of chunks of a dimension in each cell.
 
-    They are counted without a list of the chunks, of which a document may name 2^62.
+    They are counted without a list of the chunks: a document may define 2^62 of them.
     """
     starts = [-(-cell * chunks // cells) for cell in range(cells + 1)]
     return np.array([after - start for start, after in pairwise(starts)], dtype=object)
@@ -140,18 +135,18 @@ def _chunks_per_cell(chunks: int, cells: int) -> NDArray[np.object_]:
 def chunk_grid_svg(
     lengths: Sequence[int], counts: Sequence[int], names: Sequence[str | None] | None, stored: NDArray[np.int64] | None
 ) -> str:
-    """Return the chunks of the last two dimensions as a grid, filled where they are stored.
+    """Return the chunks of the last two dimensions as a grid; stored ones are filled.
 
     Parameters
     ----------
     lengths : sequence of int
         The shape of the array.
     counts : sequence of int
-        Chunks along each dimension.
+        Number of chunks along each dimension.
     names : sequence of (str or None), optional
-        Those of the dimensions.
+        The names of the dimensions.
     stored : array of int64, (chunks, dimensions), optional
-        Coordinates of the stored chunks; None where it is not known which these are.
+        Coordinates of the stored chunks; None if they are unknown.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The summary of an array, and its page in a notebook, for which the store is asked only where that is cheap."""
+"""The summary of an array, and its page in a notebook; the store is read for it only if that is cheap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from zarr.abc.stores.abilities import AT_HAND
-from zarr.arrays.change.operations import nbytes_stored_steps, stored_chunks_steps
+from zarr.arrays.change import nbytes_stored_steps, stored_chunks_steps
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.show.html import attributes_table, chunk_grid_svg, page, table
 from zarr.steps.requests import Steps
@@ -20,7 +20,7 @@ _UNITS = ("", "K", "M", "G", "T", "P")
 
 
 def human_readable_size(size: int) -> str:
-    """Return a number of bytes in a unit that can be read.
+    """Return a number of bytes in a readable unit.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def human_readable_size(size: int) -> str:
 
 
 def byte_info(size: int) -> str:
-    """Return a number of bytes, and again in a unit that can be read.
+    """Return a number of bytes, and again in a readable unit.
 
     Examples
     --------
@@ -81,8 +81,8 @@ class ArrayInfo:
         return page(table(self._rows()), "" if self._draw is None else self._draw())
 
     def __repr__(self) -> str:
-        told = [(name, value) for name, value in self._rows() if value is not None or name == "Fill value"]
-        return "\n".join(f"{name:<19}: {printable(str(value))}" for name, value in told)
+        rows = [(name, value) for name, value in self._rows() if value is not None or name == "Fill value"]
+        return "\n".join(f"{name:<19}: {printable(str(value))}" for name, value in rows)
 
     def _rows(self) -> list[tuple[str, object]]:
         counted = "Chunks Initialized" if self._shard_shape is None else "Shards Initialized"
@@ -112,7 +112,7 @@ class ArrayInfo:
 
 
 def _codecs_text(codecs: Any) -> str:
-    """Codecs as they show themselves; one that a document gave parameters that it cannot show, by these."""
+    """Return codecs as text by their own ``repr``; a codec with other parameters in its document, by these."""
     try:
         return str(codecs)
     except Exception:
@@ -123,7 +123,7 @@ def _codecs_text(codecs: Any) -> str:
 # ----------------------------------------------------------------------------------------------- notebooks
 
 MAX_LISTED = 4096
-"""Chunks of an array beyond which a notebook's page does not look which of them are stored."""
+"""Number of chunks above which the page of a notebook does not show the stored ones."""
 
 
 class Stored(NamedTuple):
@@ -131,17 +131,17 @@ class Stored(NamedTuple):
 
     nbytes: int
     chunks: list[tuple[int, ...]]
-    """Coordinates of chunks, of shards where there are some."""
+    """Coordinates of chunks; with shards, of shards."""
 
 
 def stored_steps(handle: ArrayHandle) -> Steps[Stored]:
-    """Find what is stored, by listing."""
+    """Find the stored chunks by a listing."""
     nbytes = yield from nbytes_stored_steps(handle)
     return Stored(nbytes, (yield from stored_chunks_steps(handle)))
 
 
 def chunks_at_hand_steps(handle: ArrayHandle) -> Steps[list[tuple[int, ...]] | None]:
-    """Return the stored chunks, where looking for them is cheap; else None."""
+    """Return the stored chunks if it is cheap to find them; else None."""
     if handle.bulk not in AT_HAND or handle.layout.outer.nchunks > MAX_LISTED:
         return None
     try:
@@ -159,7 +159,7 @@ def drawing_of(handle: ArrayHandle, stored: Sequence[tuple[int, ...]] | None) ->
 
 
 def array_page(handle: ArrayHandle, info: ArrayInfo, stored: Sequence[tuple[int, ...]] | None) -> str:
-    """Return the HTML that a notebook shows of an array."""
+    """Return the HTML of an array for a notebook."""
     drawing = drawing_of(handle, stored)()
     if drawing and stored is None:
         drawing += "<div>info_complete() shows which chunks are stored</div>"

@@ -1,8 +1,8 @@
 """Selections of selections: pure functions on numbers, with no array and no store.
 
-A composed selection holds for each axis of the stored array one integer, one ``range``, or one array of indices; and
-for each axis of the view the axis of the stored array that it goes along. Python's ``range`` does the arithmetic of
-slices of slices, backward ones included.
+A composed selection has for each axis of the stored array one integer, one ``range``, or one array of indices; and for
+each axis of the view the axis of the stored array that it follows. Python's ``range`` computes slices of slices, also
+with negative steps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from zarr.arrays.io.selection import as_items, expand_ellipsis, index_array, is_
 from zarr.errors import BoundsCheckError
 
 Index = int | range | NDArray[np.int64]
-"""The selection along one axis: one element (the axis is gone), a regular row of them, or any of them."""
+"""The selection along one axis: one element (the axis is gone), a regular row of elements, or any list of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,19 +42,19 @@ class ViewSelection:
         return tuple(count_of(self.items[axis]) for axis in self.axes)
 
     def along(self, axis: int) -> range | NDArray[np.int64]:
-        """Return what an axis of the view selects of its axis of the stored array."""
+        """Return the selection of an axis of the view on its axis of the stored array."""
         index = self.items[self.axes[axis]]
         assert not isinstance(index, int)
         return index
 
 
 def count_of(index: Index) -> int:
-    """Return the number of elements that are selected along an axis that is still there."""
+    """Return the number of selected elements along a remaining axis."""
     return 1 if isinstance(index, int) else len(index)
 
 
 def whole(shape: Sequence[int]) -> ViewSelection:
-    """Return the selection of everything.
+    """Return the selection of all elements.
 
     Examples
     --------
@@ -71,9 +71,9 @@ def compose(outer: ViewSelection, selection: Any, *, orthogonal: bool = False) -
     ----------
     outer : ViewSelection
     selection : int, slice, Ellipsis, list, array of integers or booleans, or a tuple of them
-        Slices may go backwards.
+        Slices may have a negative step.
     orthogonal : bool
-        Whether several index arrays may stand side by side, each for its own axis.
+        If True, several index arrays may stand side by side, each for its own axis.
 
     Returns
     -------
@@ -82,10 +82,10 @@ def compose(outer: ViewSelection, selection: Any, *, orthogonal: bool = False) -
     Raises
     ------
     IndexError
-        An item is of no supported kind, or there are too many items; or several index arrays, without
-        ``orthogonal``: numpy would take them for points.
+        If an item is of no supported kind, or there are too many items; or for several index arrays without
+        ``orthogonal``, which NumPy would take for points.
     BoundsCheckError
-        An index lies outside its axis.
+        If an index lies outside its axis.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def permute(outer: ViewSelection, axes: Sequence[int] | None = None) -> ViewSele
     Raises
     ------
     ValueError
-        ``axes`` does not name each axis once.
+        If ``axes`` does not contain each axis once.
 
     Examples
     --------
@@ -128,14 +128,14 @@ def _is_array(item: Any) -> bool:
 
 
 def narrow(index: range | NDArray[np.int64], item: Any, axis: int) -> Index:
-    """Select along one axis of what is selected along it already.
+    """Select along one axis from an existing selection of that axis.
 
     Parameters
     ----------
     index : range or array
     item : int, slice, list or array
     axis : int
-        For messages.
+        The number of the axis, for messages.
     """
     if is_integer(item):
         _check_bounds(np.asarray(item), len(index), axis)
@@ -151,7 +151,7 @@ def narrow(index: range | NDArray[np.int64], item: Any, axis: int) -> Index:
 
 
 def positions(array: NDArray[Any], length: int, axis: int) -> NDArray[np.int64]:
-    """Return an index array as places from the front, checked; a boolean one as the places where it is true."""
+    """Return an index array as checked places from the front; a boolean one as the places of True."""
     if array.dtype.kind == "b":
         return np.flatnonzero(array)
     _check_bounds(array, length, axis)
@@ -160,7 +160,7 @@ def positions(array: NDArray[Any], length: int, axis: int) -> NDArray[np.int64]:
 
 
 def picked(index: Index, places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return what stands at some places of an axis."""
+    """Return the elements of an axis selection at some places."""
     if isinstance(index, range):
         return index.start + index.step * places
     return index[places] if isinstance(index, np.ndarray) else np.full(places.shape, index, dtype=np.int64)
@@ -179,7 +179,7 @@ def _check_bounds(array: NDArray[Any], length: int, axis: int) -> None:
 
 
 def stored_items(selection: ViewSelection) -> tuple[Any, ...]:
-    """Return the selection as the stored array takes it: integers, forward slices, index arrays.
+    """Return the selection for the stored array: integers, slices with positive steps, index arrays.
 
     Examples
     --------
@@ -197,31 +197,31 @@ def _forward(row: range) -> slice:
 
 
 def _flips(selection: ViewSelection) -> tuple[slice, ...]:
-    """Return the slices that turn backward axes round; axes as the stored array has them, less those that are gone."""
+    """Return the slices that reverse axes with negative steps; axes of the stored array, without removed ones."""
     kept = [item for item in selection.items if not isinstance(item, int)]
     return tuple(slice(None, None, -1) if isinstance(item, range) and item.step < 0 else slice(None) for item in kept)
 
 
 def _order(selection: ViewSelection) -> tuple[int, ...]:
-    """For each axis of the view its place among the axes that :func:`stored_items` leaves."""
+    """Return for each axis of the view its place among the axes that :func:`stored_items` leaves."""
     kept = sorted(selection.axes)
     return tuple(kept.index(axis) for axis in selection.axes)
 
 
 def arranged(data: Any, selection: ViewSelection) -> Any:
-    """Bring what was read by :func:`stored_items` into the order of the view, without a copy."""
+    """Bring elements read by :func:`stored_items` into the order of the view, without a copy."""
     return data[_flips(selection)].transpose(_order(selection)) if selection.axes else data
 
 
 def rearranged(value: Any, selection: ViewSelection) -> Any:
-    """Bring a value of the view's shape into the order of :func:`stored_items`; undoes :func:`arranged`."""
+    """Bring a value of the view's shape into the order of :func:`stored_items`; the inverse of :func:`arranged`."""
     if not selection.axes:
         return value
     return value.transpose(tuple(int(i) for i in np.argsort(_order(selection))))[_flips(selection)]
 
 
 def stored_points(selection: ViewSelection, points: Sequence[Any]) -> tuple[NDArray[np.int64], ...]:
-    """Points of the view as points of the stored array.
+    """Return points of the view as points of the stored array.
 
     Parameters
     ----------
@@ -249,12 +249,12 @@ def stored_points(selection: ViewSelection, points: Sequence[Any]) -> tuple[NDAr
 
 
 def run_lengths(edges: NDArray[np.int64], index: range | NDArray[np.int64]) -> tuple[int, ...]:
-    """Return how many elements in a row an axis of a view has of one chunk, and of the next, and so on.
+    """Return the numbers of consecutive elements along an axis of a view that lie in the same chunk.
 
     Parameters
     ----------
     edges : array of int64
-        Where the chunks of the stored axis begin, and where the last one ends.
+        The begin of each chunk of the stored axis, and the end of the last one.
     index : range or array
 
     Examples
@@ -275,7 +275,7 @@ def run_lengths(edges: NDArray[np.int64], index: range | NDArray[np.int64]) -> t
 
 
 def regular_length(lengths: tuple[int, ...]) -> int | None:
-    """Return the one length of chunks that differ in the last at most; None where they differ."""
+    """Return the length of chunks that are equal except for the last; None if they differ."""
     if not lengths:
         return 1
     first = lengths[0]

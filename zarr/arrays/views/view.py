@@ -5,42 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import get_selection_steps
 from zarr.arrays.io.selection import Fields, as_items, field_dtype, is_bool_array, pop_fields
 from zarr.arrays.io.writing import as_elements, prepare_value, set_selection_steps
-from zarr.arrays.views.composition import (
-    ViewSelection,
-    arranged,
-    compose,
-    permute,
-    rearranged,
-    regular_length,
-    run_lengths,
-    stored_items,
-    stored_points,
-    whole,
-)
+from zarr.arrays.views import composition
+from zarr.arrays.views.composition import ViewSelection
 from zarr.dtype.types.nullable import shown_dtype
 from zarr.errors import BoundsCheckError
 from zarr.steps.requests import Steps
 from zarr.types import printable
 
-if TYPE_CHECKING:
-    from zarr.arrays.handle import ArrayHandle
-
 
 def check_inside(handle: ArrayHandle, selection: ViewSelection) -> None:
-    """Refuse to go through a view of elements that the array has lost.
+    """Refuse a view whose elements are outside the array.
 
     Raises
     ------
     BoundsCheckError
-        The array was made smaller after the view was made.
+        If the array was made smaller after the view was created.
     """
     for axis, (item, length) in enumerate(zip(selection.items, handle.metadata.shape, strict=True)):
         last = item if isinstance(item, int) else int(max(item[0], item[-1])) if isinstance(item, range) and item else 0
@@ -56,29 +44,29 @@ def check_inside(handle: ArrayHandle, selection: ViewSelection) -> None:
 def read_view_steps(handle: ArrayHandle, selection: ViewSelection, fields: Fields) -> Steps[Any]:
     """Read all elements of a view."""
     check_inside(handle, selection)
-    data = yield from get_selection_steps(handle, "orthogonal", stored_items(selection), fields=fields)
-    return arranged(data, selection)
+    data = yield from get_selection_steps(handle, "orthogonal", composition.stored_items(selection), fields=fields)
+    return composition.arranged(data, selection)
 
 
 def write_view_steps(handle: ArrayHandle, selection: ViewSelection, value: Any, fields: Fields) -> Steps[None]:
-    """Write to all elements of a view, and to no other."""
+    """Write to the elements of a view only."""
     check_inside(handle, selection)
     nullable = handle.layout.nullable
     value = value if nullable is None or fields is not None else nullable.from_values(value)
     elements = as_elements(value, field_dtype(handle.layout.dtype, fields))
     if elements.ndim:
-        elements = rearranged(prepare_value(elements, elements.dtype, selection.shape), selection)
-    yield from set_selection_steps(handle, "orthogonal", stored_items(selection), elements, fields=fields)
+        elements = composition.rearranged(prepare_value(elements, elements.dtype, selection.shape), selection)
+    yield from set_selection_steps(handle, "orthogonal", composition.stored_items(selection), elements, fields=fields)
 
 
 def as_points(selection: ViewSelection, points: Any) -> tuple[Any, ...]:
-    """Return what ``vindex`` takes, points or a mask of the view's shape, as points of the stored array."""
+    """Return points or a mask for ``vindex`` as points of the stored array."""
     items = as_items(points)
     if len(items) == 1 and is_bool_array(items[0]):
         if items[0].shape != selection.shape:
             raise IndexError(f"a mask of a view has its shape {selection.shape}, got {items[0].shape}")
         items = np.nonzero(np.asarray(items[0]))
-    return stored_points(selection, items)
+    return composition.stored_points(selection, items)
 
 
 def read_points_steps(handle: ArrayHandle, selection: ViewSelection, points: Any, fields: Fields) -> Steps[Any]:
@@ -99,21 +87,21 @@ TView = TypeVar("TView", bound="ViewFace")
 
 
 class ViewFace:
-    """The properties that both faces of a view tell without asking the store.
+    """The properties of both faces of a view that need no read of the store.
 
     Parameters
     ----------
     handle : ArrayHandle
-        The array that is looked at.
+        The array below the view.
     selection : ViewSelection, optional
-        All of it, where it is left out.
+        The selection, by default the whole array.
     fields : str or list of str, optional
-        Which fields of a structured data type are looked at.
+        The fields of a structured data type to select.
     """
 
     def __init__(self, handle: ArrayHandle, selection: ViewSelection | None = None, fields: Fields = None) -> None:
         self._handle = handle
-        self._selection = whole(handle.metadata.shape) if selection is None else selection
+        self._selection = composition.whole(handle.metadata.shape) if selection is None else selection
         self._fields = fields
 
     @property
@@ -144,7 +132,7 @@ class ViewFace:
 
     @property
     def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
-        """Per dimension the lengths of the pieces that each lie in one chunk of the array; dask takes them as chunks.
+        """Per dimension the lengths of the pieces that lie in one chunk of the array each; dask uses them as chunks.
 
         Examples
         --------
@@ -154,15 +142,14 @@ class ViewFace:
         ((6, 10, 5),)
         """
         axes = self._handle.layout.grid.axes
-        return tuple(
-            run_lengths(_edges(axes[base]), self._selection.along(i)) for i, base in enumerate(self._selection.axes)
-        )
+        along, bases = self._selection.along, self._selection.axes
+        return tuple(composition.run_lengths(_edges(axes[base]), along(i)) for i, base in enumerate(bases))
 
     @property
     def chunks(self) -> tuple[int, ...] | None:
-        """The shape of a chunk of the view, so that a piece of it never needs a part of a chunk.
+        """The shape of a chunk of the view; a piece of this shape never needs a part of a chunk.
 
-        None where such pieces differ in length by more than the last: see :attr:`read_chunk_sizes`.
+        None if these pieces differ in length other than in the last: see :attr:`read_chunk_sizes`.
 
         Examples
         --------
@@ -171,7 +158,7 @@ class ViewFace:
         >>> array.lazy[20::2].chunks, array.lazy[5:].chunks
         ((5,), None)
         """
-        lengths = [regular_length(sizes) for sizes in self.read_chunk_sizes]
+        lengths = [composition.regular_length(sizes) for sizes in self.read_chunk_sizes]
         return None if None in lengths else tuple(n for n in lengths if n is not None)
 
     @property
@@ -190,7 +177,7 @@ class ViewFace:
         Parameters
         ----------
         *axes : int
-            The dimensions in their new order, also as one tuple; in reverse, where they are left out.
+            The dimensions in their new order, also as one tuple; by default the reverse order.
 
         Returns
         -------
@@ -204,17 +191,17 @@ class ViewFace:
         """
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], (tuple, list))):
             axes = () if axes[0] is None else tuple(axes[0])
-        return self._with(permute(self._selection, axes or None), self._fields)
+        return self._with(composition.permute(self._selection, axes or None), self._fields)
 
     def _with(self, selection: ViewSelection, fields: Fields) -> Self:
         return type(self)(self._handle, selection, fields)
 
     def _narrowed(self, selection: Any, *, orthogonal: bool = False) -> Self:
-        """Return the view of a part of this one."""
+        """Return a view of a part of this view."""
         fields, selection = pop_fields(selection)
         if fields is not None:
             field_dtype(self.dtype, fields)
-        composed = compose(self._selection, selection, orthogonal=orthogonal)
+        composed = composition.compose(self._selection, selection, orthogonal=orthogonal)
         return self._with(composed, self._fields if fields is None else fields)
 
     def __repr__(self) -> str:
@@ -223,7 +210,7 @@ class ViewFace:
 
 @dataclass(frozen=True)
 class LazyIndex(Generic[TView]):
-    """The object ``array.lazy``: its brackets make views.
+    """The object ``array.lazy``: its brackets create views.
 
     Examples
     --------
@@ -259,10 +246,10 @@ class LazyIndex(Generic[TView]):
 
 
 class LazyArray(ViewFace):
-    """A view of an array: what is selected is read when it is asked for, and writes go through to the array.
+    """A view of an array: the selected elements are read on request, and writes go to the array.
 
-    Made by ``array.lazy[...]``. Brackets read, as those of an array do; ``view.lazy[...]`` is a view of the view.
-    A view has no elements of its own: it shows what the array holds at the time of reading.
+    Created by ``array.lazy[...]``. Brackets read, as those of an array do; ``view.lazy[...]`` is a view of the view. A
+    view has no elements of its own: it shows the elements of the array at the time of reading.
 
     Examples
     --------
@@ -277,11 +264,11 @@ class LazyArray(ViewFace):
     """
 
     def __getitem__(self, selection: Any) -> Any:
-        """Read a part of the view; slices may go backwards."""
+        """Read a part of the view; slices may have a negative step."""
         return self._narrowed(selection).result()
 
     def __setitem__(self, selection: Any, value: Any) -> None:
-        """Write to a part of the view: to the selected elements of the array, and to no other."""
+        """Write to a part of the view: to the selected elements of the array only."""
         part = self._narrowed(selection)
         steps = write_view_steps(self._handle, part._selection, value, part._fields)
         self._handle.run(steps)
@@ -292,12 +279,12 @@ class LazyArray(ViewFace):
         Returns
         -------
         numpy.ndarray
-            Of the view's shape.
+            An array of the view's shape.
 
         Raises
         ------
         BoundsCheckError
-            The array was made smaller after the view was made.
+            If the array was made smaller after the view was created.
 
         Examples
         --------
@@ -308,7 +295,7 @@ class LazyArray(ViewFace):
         return self._handle.run(read_view_steps(self._handle, self._selection, self._fields))
 
     def compute(self) -> Any:
-        """Return the same as :meth:`result`, by the name that dask gives it."""
+        """Read the view; another name of :meth:`result`, for dask."""
         return self.result()
 
     @property
@@ -327,7 +314,7 @@ class LazyArray(ViewFace):
         Raises
         ------
         ValueError
-            ``copy=False``: the elements are never in memory already.
+            ``copy=False``: elements are never in memory already.
         """
         if copy is False:
             raise ValueError("`copy=False` is not supported. This method always creates a copy.")
@@ -343,7 +330,7 @@ class LazyArray(ViewFace):
         return True
 
     def __iter__(self) -> Iterator[Any]:
-        """Go over the first dimension; what lies in one row of chunks is read together."""
+        """Iterate over the first dimension; the elements of one row of chunks are read together."""
         if not self.ndim:
             raise TypeError("iteration over a 0-dimensional view")
         start = 0
@@ -413,7 +400,7 @@ class AsyncLazyArray(ViewFace):
 
 
 def _edges(axis: Any) -> Any:
-    """Return where the chunks of an axis begin, and where the last one ends."""
+    """Return the begin of each chunk of an axis, and the end of the last one."""
     count = axis.nchunks
     if hasattr(axis, "chunk"):
         return np.arange(count + 1, dtype=np.int64) * axis.chunk

@@ -1,25 +1,17 @@
-"""One codec of a chain behind one pair of plain functions, whatever it offers itself: bound, plain or coroutines."""
+"""Adapters that give each codec of a chain the same plain functions: for bound codecs, plain methods and coroutines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from zarr.abc.codec import (
-    ArrayArrayCodec,
-    BaseCodec,
-    BoundCodec,
-    BytesBytesCodec,
-    Codec,
-    SupportsSyncCodec,
-)
+from zarr.abc.codec import ArrayArrayCodec, BaseCodec, BoundCodec, BytesBytesCodec, Codec, SupportsSyncCodec
+from zarr.buffer import Buffer, NDBuffer
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm
 from zarr.codecs.base.described import wrap_array, wrap_bytes
 from zarr.errors import ChunkDecodeError
-
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
 
 
 def codec_name(codec: Any) -> str:
@@ -34,7 +26,7 @@ def codec_name(codec: Any) -> str:
     try:
         name = codec.to_dict().get("name")
     except Exception:
-        # A codec of another library may have no JSON form; its class names it well enough.
+        # A codec of another library may have no JSON form; then its class is the name.
         name = None
     return name if isinstance(name, str) else type(codec).__name__
 
@@ -49,7 +41,7 @@ class Stage:
     spec, out_spec
         The descriptions of chunks before and after encoding.
     asynchronous
-        Whether it has coroutines only.
+        True if it has coroutines only.
     """
 
     asynchronous: bool = False
@@ -80,10 +72,10 @@ class Stage:
         return None
 
     def expect(self, nbytes: int | None) -> None:
-        """Set how many bytes decoding must give."""
+        """Set the number of bytes that decoding must give."""
 
     def extend(self, form: NativeForm) -> NativeForm | None:
-        """Return the native form of the chain up to and with this codec, or None."""
+        """Return the native form of the chain up to this codec, this one included, or None."""
         return None
 
 
@@ -97,29 +89,18 @@ class BoundStage(Stage):
         self.encode = bound.encode  # type: ignore[method-assign]
         self.encoded_size = bound.encoded_size  # type: ignore[method-assign]
         self.asynchronous = bool(getattr(bound, "asynchronous", False))
-
-    async def decode_async(self, data: AnyArray) -> AnyArray:
-        """Decode one chunk."""
         if self.asynchronous:
-            decoded: AnyArray = await self.bound.decode_async(data)  # type: ignore[attr-defined]
-            return decoded
-        return self.decode(data)
-
-    async def encode_async(self, data: AnyArray) -> AnyArray | None:
-        """Encode one chunk."""
-        if self.asynchronous:
-            encoded: AnyArray | None = await self.bound.encode_async(data)  # type: ignore[attr-defined]
-            return encoded
-        return self.encode(data)
+            self.decode_async = bound.decode_async  # type: ignore[method-assign, attr-defined]
+            self.encode_async = bound.encode_async  # type: ignore[method-assign, attr-defined]
 
     def expect(self, nbytes: int | None) -> None:
-        """Set how many bytes decoding must give."""
+        """Set the number of bytes that decoding must give."""
         expect = getattr(self.bound, "expect", None)
         if expect is not None:
             expect(nbytes)
 
     def extend(self, form: NativeForm) -> NativeForm | None:
-        """Return the native form of the chain up to and with this codec, or None."""
+        """Return the native form of the chain up to this codec, this one included, or None."""
         extend: Callable[[NativeForm], NativeForm | None] | None = getattr(self.bound, "extend", None)
         if extend is not None:
             return extend(form)
@@ -127,7 +108,7 @@ class BoundStage(Stage):
 
 
 class BufferStage(Stage):
-    """A codec with functions on buffers; those are wrapped and unwrapped here."""
+    """A codec with functions on buffers; this stage wraps and unwraps them."""
 
     def __init__(self, name: str, spec: ArraySpec, codec: Codec) -> None:
         super().__init__(name, spec, codec.resolve_metadata(spec))
@@ -141,23 +122,22 @@ class BufferStage(Stage):
     def _wrap_plain(self, data: AnyArray) -> Any:
         return wrap_bytes(data, self.spec) if self._takes_bytes else wrap_array(data, self.spec)
 
-    def _unwrap(self, buffer: Any) -> AnyArray:
+    def _unwrap(self, buffer: Buffer | NDBuffer | None) -> AnyArray:
         if buffer is None:
             raise ChunkDecodeError(f"codec {self.name!r} returned nothing for a stored chunk", codec=self.name)
-        array: AnyArray = buffer.as_numpy_array()
-        return array
+        return buffer.as_numpy_array()
 
     def decode(self, data: AnyArray) -> AnyArray:
         """Decode one chunk."""
         return self._unwrap(self._codec._decode_sync(self._wrap_stored(data), self.spec))
 
     def encode(self, data: AnyArray) -> AnyArray | None:
-        """Encode one chunk; None says that it need not be stored."""
+        """Encode one chunk; return None if it need not be stored."""
         encoded = self._codec._encode_sync(self._wrap_plain(data), self.spec)
         return None if encoded is None else self._unwrap(encoded)
 
     def encoded_size(self, nbytes: int) -> int | None:
-        """Return the encoded size, where the codec says that it is fixed."""
+        """Return the encoded size, if the codec states that it is fixed."""
         if not self._codec.is_fixed_size:
             return None
         try:
@@ -178,20 +158,20 @@ class CoroutineStage(BufferStage):
         return self._unwrap(await self._codec._decode_single(self._wrap_stored(data), self.spec))
 
     async def encode_async(self, data: AnyArray) -> AnyArray | None:
-        """Encode one chunk; None says that it need not be stored."""
+        """Encode one chunk; return None if it need not be stored."""
         encoded = await self._codec._encode_single(self._wrap_plain(data), self.spec)
         return None if encoded is None else self._unwrap(encoded)
 
 
 def encoded_sizes(stages: Sequence[Any], nbytes: int | None) -> list[int | None]:
-    """Return the number of bytes before the first stage and after each, None from where it depends on the data.
+    """Return the number of bytes before the first stage and after each; None where it depends on the data.
 
     Parameters
     ----------
     stages
         In the order of encoding.
     nbytes
-        The size of a decoded chunk; None for elements of any length.
+        The size of a decoded chunk; None for elements of variable length.
     """
     sizes = [nbytes]
     for stage in stages:
@@ -201,16 +181,16 @@ def encoded_sizes(stages: Sequence[Any], nbytes: int | None) -> list[int | None]
 
 
 def set_size_hints(stages: Sequence[Any], nbytes: int | None, most: int | None = None) -> None:
-    """Set how many bytes each stage must decode to, or may at most, as far as that is known before.
+    """Set for each stage the exact or the maximum number of decoded bytes, as far as it is known in advance.
 
     Parameters
     ----------
     stages
         In the order of encoding.
     nbytes
-        How many bytes the first stage must decode to; None where that is not known.
+        The exact number of decoded bytes of the first stage; None if it is unknown.
     most
-        How many bytes it may decode to, where ``nbytes`` is None.
+        Its maximum number of decoded bytes, if ``nbytes`` is None.
     """
     for stage, size in zip(stages, encoded_sizes(stages, nbytes), strict=False):
         stage.expect(size)
@@ -253,9 +233,9 @@ _METHODS = _PLAIN_METHODS | {"_decode_single", "_encode_single"}
 
 @cache
 def methods_changed(cls: Any) -> frozenset[str]:
-    """Return which methods a class has from a class below the one that says how it is bound.
+    """Return the methods that a subclass overrides below the class that defines ``bind``.
 
-    Who derives a codec and overrides its public methods means these: ``bind`` does not know of them.
+    A subclass that overrides public methods expects them to be called: ``bind`` does not use them.
 
     Examples
     --------
@@ -268,7 +248,7 @@ def methods_changed(cls: Any) -> frozenset[str]:
     """
     changed: set[str] = set()
     for owner in cls.__mro__:
-        if owner is BaseCodec:  # nobody says how it is bound
+        if owner is BaseCodec:  # no class defines how it is bound
             return frozenset()
         if "bind" in vars(owner):
             break

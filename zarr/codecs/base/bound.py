@@ -1,45 +1,42 @@
-"""Codecs bound to an array: plain functions of numpy arrays, and the native form of a chain.
+"""Codecs bound to an array: plain functions of NumPy arrays, and the native form of a chain.
 
-A bound codec knows nothing of buffers, stores or event loops. Bytes are one-dimensional arrays of ``uint8``.
+A bound codec uses no buffers, stores or event loops. Bytes are one-dimensional arrays of ``uint8``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 import zarr_core
 from zarr._records import record, set_values
+from zarr.chunks.spec import ArraySpec
 from zarr.defaults import settings
 from zarr.errors import ChunkDecodeError
-
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
-
 
 AnyArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Bytes: TypeAlias = np.ndarray[Any, np.dtype[np.uint8]]
 NativeStage: TypeAlias = tuple[str, dict[str, Any]]
 
-# The ratio of decoded to stored bytes up to which a payload of unknown decoded size is always accepted, and how many
-# bytes an element may have in it whatever is stored: equal strings compress far better than the ratio. The setting
+# The ratio of decoded to stored bytes up to which a payload of unknown decoded size is always accepted, and the bytes
+# of an element that are always accepted: equal strings compress far better than the ratio. The setting
 # ``array.variable_chunk_bytes`` is accepted in any case.
 MAX_EXPANSION = 256
 MAX_ELEMENT_NBYTES = 1024
 
-# The bound on what a codec makes of some bytes, where the codec knows no better one.
+# The maximum ratio of encoded to decoded bytes, for codecs that do not know a better one.
 MOST_EXPANDED, MOST_ADDED = 2, 1 << 16
 
 
 def encoded_most(nbytes: int) -> int:
-    """Return how many bytes a codec may make of ``nbytes`` bytes at most, where nothing better is known."""
+    """Return the maximum number of encoded bytes for ``nbytes`` bytes, if the codec does not know a better one."""
     return MOST_EXPANDED * nbytes + MOST_ADDED
 
 
 def decoded_limit(stored_nbytes: int, count: int = 0) -> int:
-    """Return how many bytes a payload of unknown decoded size may become: the one bound on decompression bombs.
+    """Return the maximum decoded size of a payload of unknown size: the one limit against decompression bombs.
 
     Parameters
     ----------
@@ -101,7 +98,7 @@ def replace_spec(spec: ArraySpec, **changes: Any) -> ArraySpec:
 
 
 def is_variable(dtype: np.dtype[Any]) -> bool:
-    """Return whether elements of a dtype lie elsewhere, so that their bytes are not the chunk's bytes.
+    """Return True if elements of a dtype are references, so that the chunk's memory does not hold their bytes.
 
     Examples
     --------
@@ -112,14 +109,14 @@ def is_variable(dtype: np.dtype[Any]) -> bool:
 
 
 def fixed_nbytes(spec: ArraySpec) -> int | None:
-    """Return the number of bytes of a chunk's elements, or None where that depends on the elements."""
+    """Return the number of bytes of a chunk's elements, or None if it depends on the elements."""
     dtype = native_dtype(spec)
     return None if is_variable(dtype) else element_count(spec.shape) * dtype.itemsize
 
 
 @record(frozen=True)
 class NativeForm:
-    """A chain of codecs as the compiled core knows it: a permutation of axes, a byte order, stages on bytes.
+    """A chain of codecs in the form of the compiled core: a permutation of axes, a byte order, stages on bytes.
 
     Attributes
     ----------
@@ -128,7 +125,7 @@ class NativeForm:
     swap_width
         Width of the groups whose bytes are stored in reverse; 0 for none.
     order
-        The permutation of axes in the manner of the transpose codec, or None.
+        The permutation of axes as in the transpose codec, or None.
     stages
         Names and parameters of the stages, in the order of encoding.
     """
@@ -158,7 +155,7 @@ class NativeForm:
         return None if stage is None else NativeForm(self.itemsize, self.swap_width, self.order, (*self.stages, stage))
 
     def with_order(self, order: tuple[int, ...]) -> NativeForm | None:
-        """Return the form with one transposition more; None when bytes were already changed.
+        """Return the form with one transposition more; None if a stage has changed the bytes already.
 
         Examples
         --------
@@ -179,7 +176,7 @@ class BoundBase:
     name
         The codec's name, for messages.
     native
-        The stage of the compiled core that does the same, or None.
+        The equivalent stage of the compiled core, or None.
     out_spec
         The description of the chunk after encoding.
     """
@@ -202,7 +199,7 @@ class BoundBase:
         raise TypeError(f"{type(self).__name__} cannot encode")
 
     def encoded_size(self, nbytes: int) -> int | None:
-        """Return how many bytes ``nbytes`` bytes become, or None if that depends on the bytes."""
+        """Return the encoded size of ``nbytes`` bytes, or None if it depends on the bytes."""
         return None
 
     def damaged(self, what: str) -> ChunkDecodeError:
@@ -210,17 +207,17 @@ class BoundBase:
         return ChunkDecodeError(f"codec {self.name!r}: {what}", codec=self.name)
 
     def expect(self, nbytes: int | None) -> None:
-        """Set how many bytes decoding must give; None when that cannot be known."""
+        """Set the number of bytes that decoding must give; None if it is unknown."""
 
     def expect_most(self, nbytes: int) -> None:
-        """Set how many bytes decoding may give at most, where the exact number cannot be known."""
+        """Set the maximum number of decoded bytes, if the exact number is unknown."""
 
     def encoded_most(self, nbytes: int) -> int | None:
-        """Return how many bytes ``nbytes`` bytes may become at most; None where they may become any number."""
+        """Return the maximum encoded size of ``nbytes`` bytes; None if there is no maximum."""
         return encoded_most(nbytes)
 
     def extend(self, form: NativeForm) -> NativeForm | None:
-        """Return the native form of the chain up to and with this codec, or None."""
+        """Return the native form of the chain up to this codec, this one included, or None."""
         return form.with_stage(self.native)
 
 
@@ -252,12 +249,12 @@ class FunctionCodec(BoundBase):
 
 
 def check_size(name: str, nbytes: int, expected: int, what: str = "chunk") -> None:
-    """Refuse bytes that are not as many as they must be.
+    """Refuse bytes if their number is not the expected one.
 
     Raises
     ------
     ChunkDecodeError
-        With the codec's name and both sizes.
+        The message has the codec's name and both sizes.
 
     Examples
     --------
@@ -274,16 +271,16 @@ def check_size(name: str, nbytes: int, expected: int, what: str = "chunk") -> No
 Ndarray = np.ndarray[Any, Any]
 
 MIN_NBYTES: Final = 32 << 10
-"""Smaller chunks are a block or two, and are decoded whole."""
+"""Smaller chunks have only a few blocks, and are decoded whole."""
 
 MAX_SHARE: Final = 2
-"""Parts that span more than one in so many bytes of a chunk are not worth the search for blocks."""
+"""A part that spans more than one in this number of bytes of a chunk is not worth the search for blocks."""
 
 _HEADER: Final = 16
 
 
 def takes_parts(form: NativeForm, nbytes: int | None) -> bool:
-    """Return whether chunks encoded in this way can be decoded in part: large ones that are blosc and nothing else."""
+    """Return True if chunks with these codecs can be decoded in part: large ones with blosc as the only compressor."""
     return (
         nbytes is not None
         and nbytes >= MIN_NBYTES
@@ -295,19 +292,19 @@ def takes_parts(form: NativeForm, nbytes: int | None) -> bool:
 
 
 def span_of(selection: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[int, int, list[int], list[int]] | None:
-    """Return where a selection by integers and slices lies in a chunk in C order.
+    """Return the place of a selection by integers and slices in a chunk in C order.
 
     Parameters
     ----------
     selection : tuple of int and slice
-        One a dimension; slices with all three numbers, going up.
+        One for each dimension; slices with all three numbers and a positive step.
     shape : tuple of int
 
     Returns
     -------
     (first, end, lengths, steps) or None
-        The first element and the one behind the last, and for each slice how many elements it picks and how far apart
-        they lie; all in elements. None for a selection of another kind, or of nothing.
+        The first element and the one after the last, and for each slice the number and the distance of its elements;
+        all in elements. None for a selection of another kind, or an empty one.
 
     Examples
     --------
@@ -337,7 +334,7 @@ def span_of(selection: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[int, in
 
 
 def decode_part(data: Ndarray, selection: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    """Return the selected elements of a blosc frame; None where the whole frame must be decoded.
+    """Return the selected elements of a blosc frame; None if the whole frame must be decoded.
 
     Parameters
     ----------
@@ -345,7 +342,7 @@ def decode_part(data: Ndarray, selection: tuple[Any, ...], shape: tuple[int, ...
         The frame, uint8.
     selection : tuple of int and slice
     shape, dtype
-        Of the chunk; see :func:`takes_parts`.
+        Shape and data type of the chunk; see :func:`takes_parts`.
     """
     span = span_of(selection, shape)
     if span is None:
@@ -362,7 +359,7 @@ def decode_part(data: Ndarray, selection: tuple[Any, ...], shape: tuple[int, ...
     try:
         part = zarr_core.decode_blosc_range(data, first * width, end * width)
     except (ValueError, IndexError):
-        return None  # decoded whole, the error has a name
-    if dtype.kind == "b":  # stored bytes may be others than 0 and 1
+        return None  # the error of decoding the whole frame explains the damage
+    if dtype.kind == "b":  # stored bytes may differ from 0 and 1
         part = part != 0
     return np.ndarray(lengths, dtype, part, 0, [step * width for step in steps])

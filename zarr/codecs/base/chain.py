@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, Codec
 from zarr.buffer import Buffer
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.adapters import Stage, encoded_sizes, make_stage, set_size_hints
 from zarr.codecs.base.bound import (
     AnyArray,
@@ -27,18 +29,22 @@ from zarr.codecs.base.order import sort_codecs
 from zarr.errors import ChunkDecodeError, NothingToStoreError
 from zarr.logs import loggers, logs_codecs
 
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
-
-
 # Chains for further chunk shapes that are kept; rectilinear grids have few distinct shapes, damaged ones may have many.
 _MAX_SHAPES = 256
-# A chunk larger than this, for which there is no memory, has a wrong shape rather than a small machine.
+# If there is no memory for a chunk larger than this, its shape is probably wrong.
 _LARGEST_NBYTES = 1 << 31
+# Codecs that are described completely by their fields, which nobody changes.
+_OWN = ("zarr.codecs.base", "zarr.codecs.blosc", "zarr.codecs.bytes", "zarr.codecs.cast_value", "zarr.codecs.crc32c_",
+        "zarr.codecs.gzip", "zarr.codecs.scale_offset", "zarr.codecs.sharding", "zarr.codecs.transpose",
+        "zarr.codecs.vlen", "zarr.codecs.zstd", "zarr.codecs._v2")  # fmt: skip
+
+
+_shared: WeakValueDictionary[Any, CodecChain] = WeakValueDictionary()
+"""The chains in use: equal arrays share a chain, and with it the working memory of its program."""
 
 
 def evolve_codecs(codecs: Iterable[Codec], spec: ArraySpec) -> tuple[Codec, ...]:
-    """Return codecs with the parameters that follow from an array filled in.
+    """Return codecs with the parameters that the array determines.
 
     Parameters
     ----------
@@ -50,7 +56,7 @@ def evolve_codecs(codecs: Iterable[Codec], spec: ArraySpec) -> tuple[Codec, ...]
     Raises
     ------
     TypeError, ValueError
-        When the codecs stand in an impossible order or do not suit the array.
+        If the order of the codecs is impossible, or they do not fit the array.
     """
     arrays, serializer, bytes_ = sort_codecs(codecs)
     evolved: list[Codec] = []
@@ -72,13 +78,13 @@ class CodecChain:
     spec
         The description of one chunk.
     asynchronous
-        Whether a codec has coroutines only; then ``decode_async`` and ``encode_async`` must be used.
+        True if a codec has coroutines only; then ``decode_async`` and ``encode_async`` must be used.
     in_parts
-        Whether a few elements of a chunk can be had without the others; then ``decode_part`` is worth a call.
+        True if a few elements of a chunk can be decoded without the others; then ``decode_part`` is worth a call.
     program
-        The same chain in the compiled core, or None.
+        The same chain for the compiled core, or None.
     shard
-        The shard level, when the chain is a sharding codec and nothing else.
+        The shard level, if the chain is a sharding codec and nothing else.
     """
 
     __slots__ = (
@@ -94,7 +100,7 @@ class CodecChain:
         self._stages = _bind(codecs, spec)
         self._shapes: dict[tuple[int, ...], CodecChain] = {}
         self.asynchronous = any(stage.asynchronous for stage in self._stages)
-        # A ``ShardLevel``, whose module needs this one.
+        # A ``ShardLevel``, whose module imports this one.
         self.shard: Any = getattr(self.serializer, "level", None) if len(codecs) == 1 else None
         self._prepare(_native_form(self._stages, self._dtype))
 
@@ -112,7 +118,7 @@ class CodecChain:
         Raises
         ------
         TypeError, ValueError
-            When the codecs stand in an impossible order or do not suit the array.
+            If the order of the codecs is impossible, or they do not fit the array.
 
         Examples
         --------
@@ -126,7 +132,17 @@ class CodecChain:
         >>> chain.decode(chain.encode(np.array([1, 2], dtype="i2"))).tolist()
         [1, 2]
         """
-        return cls(evolve_codecs(codecs, spec), spec)
+        codecs = tuple(codecs)
+        if not all(type(codec).__module__.startswith(_OWN) for codec in codecs):
+            return cls(evolve_codecs(codecs, spec), spec)
+        key = (cls, codecs, spec)
+        try:
+            chain = _shared.get(key)
+        except TypeError:  # a fill value or a parameter that cannot be compared
+            return cls(evolve_codecs(codecs, spec), spec)
+        if chain is None:
+            chain = _shared[key] = cls(evolve_codecs(codecs, spec), spec)
+        return chain
 
     def for_shape(self, shape: tuple[int, ...]) -> CodecChain:
         """Return the chain for chunks of another shape."""
@@ -156,7 +172,7 @@ class CodecChain:
         raw
             The stored bytes.
         logged
-            Whether the caller logs the call already.
+            If True, the caller logs this call.
 
         Returns
         -------
@@ -165,8 +181,8 @@ class CodecChain:
         Raises
         ------
         ChunkDecodeError
-            When the bytes are damaged or too many or too few; codecs of other libraries raise what they like. The
-            notes of the exception name the codec.
+            If the bytes are damaged, too many or too few; codecs of other libraries raise their own errors. The notes
+            of the exception name the codec.
         """
         if not logged and logs_codecs():
             return decode_logged(self, raw)
@@ -178,7 +194,7 @@ class CodecChain:
             try:
                 data = self.program.decode(data, self._nbytes)  # type: ignore[union-attr, arg-type]
             except (ValueError, MemoryError, OverflowError):
-                # Codec by codec the error has a name; and if that way succeeds, the data was sound.
+                # Codec by codec, the error names the codec; and if that way succeeds, the data are correct.
                 return self._decode_stages(data)
         elif data.size != self._nbytes:
             return self._decode_stages(data)
@@ -188,7 +204,7 @@ class CodecChain:
         return array.astype(self._dtype) if form.swap_width else array
 
     def decode_part(self, raw: Buffer, selection: tuple[Any, ...]) -> Any:
-        """Return the selected elements of a stored chunk, or None where all of it has to be decoded."""
+        """Return the selected elements of a stored chunk, or None if the whole chunk must be decoded."""
         if logs_codecs():
             return None  # the log has whole chunks
         return decode_part(raw.as_numpy_array(), selection, self.spec.shape, self._dtype)
@@ -201,18 +217,18 @@ class CodecChain:
         chunk
             An array of the chunk's shape.
         logged
-            Whether the caller logs the call already.
+            If True, the caller logs this call.
 
         Returns
         -------
-        The bytes. Without compression they may be the memory of ``chunk`` itself: who keeps them must copy them.
+        The bytes. Without compression they may be the memory of ``chunk`` itself: copy them to keep them.
 
         Raises
         ------
         ChunkEncodeError
-            When a codec refuses the elements.
+            If a codec refuses the elements.
         NothingToStoreError
-            When a codec says that the chunk need not be stored.
+            If a codec reports that the chunk need not be stored.
         """
         if not logged and logs_codecs():
             return encode_logged(self, chunk)
@@ -229,12 +245,12 @@ class CodecChain:
 
     @property
     def serializer(self) -> Any:
-        """The first codec, bound, where that makes bytes of the elements; None where elements are changed before."""
+        """The first codec, bound, if it turns the elements into bytes; None if a filter comes before."""
         bound = getattr(self._stages[0], "bound", None)
         return bound if isinstance(self.codecs[0], ArrayBytesCodec) else None
 
     def serialized(self, raw: Buffer) -> AnyArray:
-        """Return the bytes that the first codec made of the elements: all codecs are undone but that one.
+        """Return the bytes that the first codec made of the elements: undo all codecs after it.
 
         Parameters
         ----------
@@ -244,7 +260,7 @@ class CodecChain:
         Raises
         ------
         ChunkDecodeError
-            As `decode` does.
+            As for `decode`.
         """
         return self._undo(self._stages[1:], raw.as_numpy_array())
 
@@ -267,7 +283,7 @@ class CodecChain:
         return self._wrap(await self.encode_stages_async(chunk))
 
     async def encode_stages_async(self, chunk: AnyArray) -> AnyArray | None:
-        """Return the encoded bytes, or None when a codec says that the chunk need not be stored."""
+        """Return the encoded bytes, or None if a codec reports that the chunk need not be stored."""
         data: AnyArray | None = chunk
         for stage in self._stages:
             before = data
@@ -281,7 +297,7 @@ class CodecChain:
         return data
 
     def _prepare(self, form: NativeForm | None) -> None:
-        """Keep what the short way through the core needs, where there is one."""
+        """Keep the data for the direct way through the core, if there is one."""
         self._form, self.program, self._inverse = form, None, None
         self.in_parts = False
         self._stored, self._stored_shape = self._dtype, self.spec.shape
@@ -290,7 +306,7 @@ class CodecChain:
         try:
             self.program = zarr_core.Program(form.itemsize, form.swap_width, form.order, list(form.stages))
         except ValueError:
-            # A codec whose C functions were not found here: chunks go codec by codec.
+            # A codec whose C functions were not found here: chunks go through the codecs one by one.
             self._form = None
             return
         self.in_parts = takes_parts(form, self._nbytes)
@@ -316,7 +332,7 @@ class CodecChain:
         return data
 
     def _unbearable(self, error: BaseException, stage: Stage, data: Any) -> BaseException:
-        """Return the error: a wrong size, or one too large for any machine, differs from memory that is short now."""
+        """Return the error to raise: a ChunkDecodeError for a size that no machine can hold, else the same error."""
         stored = getattr(data, "nbytes", 0)
         if self._nbytes is not None and self._nbytes > max(_LARGEST_NBYTES, 1024 * stored):
             error = ChunkDecodeError(
@@ -343,7 +359,7 @@ class CodecChain:
         return data
 
     def _checked(self, array: AnyArray) -> AnyArray:
-        """Refuse an array of another shape; give one of a related dtype the right one."""
+        """Refuse an array of another shape; convert one of a related dtype."""
         if array.shape != self.spec.shape:
             name = self._stages[0].name
             raise ChunkDecodeError(
@@ -421,7 +437,7 @@ def _log(doing: str, chain: CodecChain, stored: int, decoded: int, start: float)
 def validate_codecs(
     codecs: Iterable[Codec], spec: ArraySpec, shape: tuple[int, ...], chunk_grid: Any
 ) -> tuple[Codec, ...]:
-    """Fill in what codecs take from the array, and validate each of them.
+    """Fill in the parameters that the array determines, and validate each codec.
 
     Parameters
     ----------
@@ -430,12 +446,12 @@ def validate_codecs(
     spec
         The description of a chunk.
     shape, chunk_grid
-        Of the array.
+        Shape and grid of the array.
 
     Raises
     ------
     TypeError, ValueError
-        When a codec does not fit the array.
+        If a codec does not fit the array.
     """
     settled: list[Codec] = []
     for codec in codecs:
@@ -445,14 +461,14 @@ def validate_codecs(
         if isinstance(evolved, ArrayArrayCodec):
             whole, spec = replace_spec(spec, shape=shape), evolved.resolve_metadata(spec)
             shape = _encoded_shape(evolved, whole, spec.shape)
-            # A codec that moves axes moves those of the grid too: a shard after it is cut along the moved axes.
+            # A codec that moves axes moves those of the grid, too: a shard after it is cut along the moved axes.
             encode_grid = getattr(evolved, "encode_grid", None)
             chunk_grid = chunk_grid if encode_grid is None else encode_grid(chunk_grid)
     return tuple(settled)
 
 
 def _encoded_shape(codec: ArrayArrayCodec, whole: ArraySpec, chunk_shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of the array behind a codec; that of a chunk, if what the codec does suits chunks only."""
+    """Return the shape of the array after a codec; that of a chunk, if the codec changes each chunk by itself."""
     try:
         shape = codec.resolve_metadata(whole).shape
     except ValueError:

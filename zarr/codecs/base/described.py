@@ -1,39 +1,33 @@
-"""Described codecs: from and to JSON, and the public methods that all have (``_decode_sync`` and the like)."""
+"""Described codecs: their JSON form, and the public methods of all of them (``_decode_sync`` and similar)."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast
+from typing import Any, ClassVar, Final, Self, cast
 
-from zarr._lazy import LazyModule
+from zarr._lazy import asyncio
 from zarr._records import field_names
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BoundCodec, BytesBytesCodec, Codec
 from zarr.buffer import Buffer, NDBuffer
 from zarr.buffer.cpu import Buffer as CpuBuffer
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import AnyArray, as_bytes
+from zarr.dtype.base import ZDType
 from zarr.notices import warn
 from zarr.registry import get_codec_class
 from zarr.types import JSON, parse_named_configuration
 
-if TYPE_CHECKING:
-    import asyncio
-
-    from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import ZDType
-else:
-    asyncio = LazyModule("asyncio")
-
 
 def parse_codec(data: Codec | Mapping[str, JSON] | str) -> Codec:
-    """Return a codec of its JSON; a codec is returned as it is.
+    """Return a codec from its JSON form; return a codec unchanged.
 
     Raises
     ------
     TypeError
-        When it is neither a codec nor an object nor a name.
+        If it is neither a codec nor an object nor a name.
     UnknownCodecError
-        When no codec has that name.
+        If no codec has that name.
 
     Examples
     --------
@@ -46,20 +40,20 @@ def parse_codec(data: Codec | Mapping[str, JSON] | str) -> Codec:
         data = {"name": data}
     if not isinstance(data, Mapping) or not isinstance(data.get("name"), str):
         raise TypeError(f"Expected a codec, its name, or an object with a name; got {data!r}.")
-    # What a reader must understand it does once the codec is known, so the mark has no further meaning.
+    # Here the codec is known, so the mark ``must_understand`` has no further meaning.
     known = {key: value for key, value in data.items() if key != "must_understand"}
     return get_codec_class(cast("str", data["name"])).from_dict(known)
 
 
 def parse_codecs(data: Iterable[Any]) -> tuple[Codec, ...]:
-    """Return codecs of a list of JSON.
+    """Return codecs from a list of JSON forms.
 
     Raises
     ------
     TypeError
-        When it is no list, or an entry is no codec.
+        If it is no list, or an entry is no codec.
     ValueError
-        When there are more codecs than any chain has.
+        If there are more codecs than a chain may have.
 
     Examples
     --------
@@ -73,13 +67,13 @@ def parse_codecs(data: Iterable[Any]) -> tuple[Codec, ...]:
     return codecs
 
 
-# Each codec costs time at every open and at every chunk; a document with more of them is no honest one.
+# Each codec takes time at every open and for every chunk; a document with more of them is not honest.
 MOST_CODECS: Final = 256
 INNER_CODECS: Final = ("codecs", "index_codecs", "mask_codecs", "data_codecs")
 
 
 def check_count(count: int, what: str = "codecs") -> None:
-    """Refuse a chain of more codecs than any array has.
+    """Refuse a chain with more codecs than an array may have.
 
     Raises
     ------
@@ -94,7 +88,7 @@ def check_count(count: int, what: str = "codecs") -> None:
 
 
 def limited(entries: Iterable[Any], what: str = "codecs") -> list[Any]:
-    """Return a list of no more entries than a chain has codecs.
+    """Return a list with at most the number of codecs that a chain may have.
 
     Raises
     ------
@@ -111,17 +105,17 @@ def limited(entries: Iterable[Any], what: str = "codecs") -> list[Any]:
 
 
 def _count(codec: Any) -> int:
-    """Return how many codecs a codec is, with those that it holds."""
+    """Return the number of codecs in a codec, itself and inner ones included."""
     inner = (entry for name in INNER_CODECS for entry in getattr(codec, name, None) or ())
     return 1 + sum(map(_count, inner))
 
 
-# Names under which a codec was stored by earlier versions, and the name it has now.
+# Names of codecs in earlier versions, and their present names.
 FORMER_NAMES = {"endian": "bytes"}
 
 
 def configuration_of(data: Any, name: str, *, required: bool = True) -> dict[str, Any]:
-    """Return the configuration of a codec's JSON, which is an object or, without a configuration, a bare name.
+    """Return the configuration in a codec's JSON form, which is an object or, without a configuration, a bare name.
 
     Parameters
     ----------
@@ -130,12 +124,12 @@ def configuration_of(data: Any, name: str, *, required: bool = True) -> dict[str
     name
         The name that the codec must have.
     required
-        Whether there must be a configuration.
+        If True, there must be a configuration.
 
     Raises
     ------
     TypeError, ValueError
-        When the JSON is no such object, has another name, or lacks the configuration.
+        If the JSON is no such object, has another name, or lacks the configuration.
 
     Examples
     --------
@@ -151,12 +145,12 @@ def configuration_of(data: Any, name: str, *, required: bool = True) -> dict[str
 
 
 def parse_field_int(data: JSON, field: str) -> int:
-    """Return an int; the field's name goes into the message when it is none.
+    """Return an int; the error for any other value has the name of the field.
 
     Raises
     ------
     TypeError
-        When it is no int.
+        If it is no int.
 
     Examples
     --------
@@ -169,7 +163,7 @@ def parse_field_int(data: JSON, field: str) -> int:
 
 
 class DeprecatedStrEnumMeta(type):
-    """Metaclass of classes whose attributes are strings that one should write out instead."""
+    """Metaclass of classes whose attributes are deprecated names of strings."""
 
     _members: ClassVar[dict[str, str]]
 
@@ -190,7 +184,7 @@ def representable(dtype: ZDType[Any, Any], value: Any, label: str) -> Any:
     Raises
     ------
     ValueError
-        When the data type has no such value.
+        If the data type has no such value.
 
     Examples
     --------
@@ -209,12 +203,12 @@ def representable(dtype: ZDType[Any, Any], value: Any, label: str) -> Any:
 
 
 def one_of(value: Any, allowed: tuple[str, ...], field: str, owner: str) -> str:
-    """Return a string that must be one of a few; an enumeration member stands for its value.
+    """Return a string that must be one of a list; an enumeration member counts as its value.
 
     Raises
     ------
     ValueError
-        When it is none of them.
+        If it is not in the list.
 
     Examples
     --------
@@ -233,14 +227,14 @@ def one_of(value: Any, allowed: tuple[str, ...], field: str, owner: str) -> str:
 
 
 def wrap_array(array: AnyArray, spec: ArraySpec) -> NDBuffer:
-    """Return an array in the buffer class that a description asks for."""
+    """Return an array in the buffer class of a description."""
     return spec.prototype.nd_buffer.from_numpy_array(array)
 
 
 def wrap_bytes(data: AnyArray, spec: ArraySpec) -> Buffer:
-    """Return bytes in the buffer class that a description asks for."""
+    """Return bytes in the buffer class of a description."""
     buffer = spec.prototype.buffer
-    # Memory of the CPU is wrapped as it is; other classes move the bytes to where they keep theirs.
+    # Memory of the CPU is wrapped without a copy; other classes move the bytes to their own memory.
     return buffer(as_bytes(data)) if buffer is CpuBuffer else buffer.from_bytes(as_bytes(data).data)
 
 
@@ -252,11 +246,11 @@ class ArrayArrayMethods:
     _name
         The name of the codec in metadata.
     _requires_configuration
-        Whether the JSON form must have a configuration when it is read.
+        True if a JSON form without a configuration is refused.
     _omits_empty
-        Whether an empty configuration is left out when the JSON form is made.
+        True if the JSON form omits an empty configuration.
     _in_thread
-        Whether the coroutines run in another thread.
+        True if the coroutines run in another thread.
     """
 
     _name: ClassVar[str]
@@ -267,18 +261,30 @@ class ArrayArrayMethods:
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
+        """Return the codec of a JSON object.
+
+        Parameters
+        ----------
+        data : dict[str, JSON]
+            The metadata as a dictionary.
+        """
         return cls(**configuration_of(data, cls._name, required=cls._requires_configuration))
 
     def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
+        """Return the JSON object of this codec.
+
+        Returns
+        -------
+        dict
+            JSON names and values.
+        """
         configuration = self._configuration()
         if self._omits_empty and not configuration:
             return {"name": self._name}
         return {"name": self._name, "configuration": configuration}
 
     def _configuration(self) -> dict[str, JSON]:
-        """Return the parameters that are stored: all fields but those that are None."""
+        """Return the stored parameters: all fields that are not None."""
         given = {name: getattr(self, name) for name in field_names(self) if not name.startswith("_")}
         return {
             name: tuple(codec.to_dict() for codec in value) if name in INNER_CODECS else value
@@ -287,7 +293,7 @@ class ArrayArrayMethods:
         }
 
     def bind(self, spec: ArraySpec) -> BoundCodec:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         raise TypeError(f"{type(self).__name__} does not define bind")
 
     def compute_encoded_size(self, input_byte_length: int, _chunk_spec: ArraySpec) -> int:
@@ -296,15 +302,14 @@ class ArrayArrayMethods:
         Raises
         ------
         NotImplementedError
-            When the size depends on the data.
+            If the size depends on the data.
         """
         if not self.is_fixed_size:
             raise NotImplementedError(f"{type(self).__name__}: the encoded size depends on the data")
         return input_byte_length
 
-    def _unwrap(self, chunk: Any) -> AnyArray:
-        array: AnyArray = chunk.as_numpy_array()
-        return array
+    def _unwrap(self, chunk: Buffer | NDBuffer) -> AnyArray:
+        return chunk.as_numpy_array()
 
     def _wrap_decoded(self, data: AnyArray, spec: ArraySpec) -> Any:
         return wrap_array(data, spec)

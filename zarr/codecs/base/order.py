@@ -1,4 +1,4 @@
-"""The order of codecs in a chain: filters, one serializer, compressors; any other order is refused here."""
+"""The order of codecs in a chain: filters, one serializer, compressors; this module refuses any other order."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ SortedCodecs = tuple[tuple[ArrayArrayCodec, ...], ArrayBytesCodec, tuple[BytesBy
 
 
 def sort_codecs(codecs: Iterable[Codec]) -> SortedCodecs:
-    """Return the codecs by kind, in the order given, which must be the order of kinds.
+    """Return the codecs by kind, in the given order, which must be the order of kinds.
 
     Raises
     ------
     TypeError
-        When a codec stands before one that must precede it, or is no codec at all.
+        If a codec stands before one that must precede it, or is no codec.
     ValueError
-        When there is not exactly one array-to-bytes codec.
+        If there is not exactly one array-to-bytes codec.
 
     Examples
     --------

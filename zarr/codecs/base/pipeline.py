@@ -1,7 +1,7 @@
-"""Codec pipelines by their public contract: batches of chunks between byte getters and setters and an array.
+"""Codec pipelines with zarr-python's interface: batches of chunks between byte getters and setters and an array.
 
-Arrays of this library read and write through their layout and do not come here, unless buffers of another kind are
-asked for. Other libraries construct these classes, inherit from them and call them.
+Arrays of this library read and write through their layout and do not use these classes, unless buffers of another kind
+are given. Other libraries construct these classes, inherit from them and call them.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ async def _gather(func: Callable[[T], Awaitable[R]], items: Iterable[T]) -> list
 
 
 def fill_scalar(spec: ArraySpec) -> Any:
-    """Return the fill value of a description; the data type's default where none is given."""
+    """Return the fill value of a description; without one, the default of the data type."""
     return spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
 
 
 def _kept(chunk: NDBuffer, spec: ArraySpec) -> NDBuffer | None:
-    """Return a chunk; None where it holds the fill value only and such chunks are not stored."""
+    """Return a chunk; None if it holds the fill value only and such chunks are not stored."""
     if spec.config.write_empty_chunks:
         return chunk
     array = np.asarray(chunk.as_numpy_array())
@@ -71,7 +71,7 @@ def _kept(chunk: NDBuffer, spec: ArraySpec) -> NDBuffer | None:
 
 
 def _spread(value: NDBuffer, spec: ArraySpec, out_selection: SelectorTuple, drop_axes: tuple[int, ...]) -> NDBuffer:
-    """Return the part of a written array that goes into one chunk, with the axes that were dropped put back."""
+    """Return the part of a written array that goes into one chunk, with the dropped axes restored."""
     part = value if value.shape == () else value[out_selection]
     if drop_axes and part.shape != ():
         part = part[tuple(None if axis in drop_axes else slice(None) for axis in range(spec.ndim))]
@@ -91,13 +91,13 @@ def merge_chunk(
     Parameters
     ----------
     existing
-        The chunk as it is stored; None for a chunk of fill values.
+        The stored chunk; None for a chunk of fill values.
     value
         The array that is written.
     spec
         The description of the chunk.
     chunk_selection, out_selection
-        The part of the chunk, and where in ``value`` its elements lie.
+        The part of the chunk, and the place of its elements in ``value``.
     drop_axes
         Axes of the chunk that ``value`` does not have.
     """
@@ -125,7 +125,7 @@ class _ChainPipeline(CodecPipeline):
         yield from self.bytes_bytes_codecs
 
     def _chain(self, spec: ArraySpec) -> CodecChain:
-        # Frozen like its classes, but a chain is worth keeping: chunks of an array share a handful of descriptions.
+        # Frozen like its classes, but it keeps chains: chunks of an array have only a few descriptions.
         chains: dict[ArraySpec, CodecChain] = self.__dict__.setdefault("_chains", {})
         chain = chains.get(spec)
         if chain is None:
@@ -138,7 +138,7 @@ class _ChainPipeline(CodecPipeline):
         return {name: value for name, value in self.__dict__.items() if name != "_chains"}
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Return a pipeline whose codecs know the array."""
+        """Return a pipeline whose codecs are evolved for the array."""
         return type(self).from_codecs(evolve_codecs(tuple(self), array_spec))
 
     @property
@@ -159,7 +159,7 @@ class _ChainPipeline(CodecPipeline):
             codec.validate(shape=shape, dtype=dtype, chunk_grid=chunk_grid)
 
     def compute_encoded_size(self, byte_length: int, array_spec: ArraySpec) -> int:
-        """Return how many bytes a chunk has after all codecs."""
+        """Return the size of a chunk after all codecs."""
         for codec in self:
             byte_length = codec.compute_encoded_size(byte_length, array_spec)
             array_spec = codec.resolve_metadata(array_spec)
@@ -185,7 +185,7 @@ class _ChainPipeline(CodecPipeline):
     async def encode(
         self, chunk_arrays_and_specs: Iterable[tuple[NDBuffer | None, ArraySpec]]
     ) -> Iterable[Buffer | None]:
-        """Encode a batch of chunks, each with its description; None for a chunk that need not be stored."""
+        """Encode a batch of chunks, each with its description; return None for a chunk that need not be stored."""
         return await _gather(self._encode_one, chunk_arrays_and_specs)
 
     async def read(
@@ -226,7 +226,7 @@ class _ChainPipeline(CodecPipeline):
 def _deliver(
     part: NDBuffer | None, out: NDBuffer, spec: ArraySpec, out_selection: SelectorTuple, drop_axes: tuple[int, ...]
 ) -> GetResult:
-    """Put a part of a chunk, or the fill value, where it belongs."""
+    """Put a part of a chunk, or the fill value, into its place."""
     if part is None:
         out[out_selection] = fill_scalar(spec)
         return {"status": "missing"}
@@ -245,7 +245,7 @@ class BatchedCodecPipeline(_ChainPipeline):
     array_array_codecs, array_bytes_codec, bytes_bytes_codecs
         The codecs by kind, in the order of encoding.
     batch_size
-        Kept for those who set it; chunks are handled in windows of requests whatever it says.
+        Has no effect; kept for code written for zarr-python 3.
 
     Examples
     --------
@@ -278,7 +278,7 @@ class FusedCodecPipeline(_ChainPipeline):
     sync_transform
         The codecs bound to one chunk shape, once the array is known.
     batch_size
-        Kept for those who set it.
+        Has no effect; kept for code written for zarr-python 3.
 
     Examples
     --------
@@ -301,7 +301,7 @@ class FusedCodecPipeline(_ChainPipeline):
         return cls(given, *sort_codecs(given), None, 1 if batch_size is None else batch_size)
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Return a pipeline whose codecs know the array."""
+        """Return a pipeline whose codecs are evolved for the array."""
         chain = CodecChain.build(tuple(self), array_spec)
         transform = None if chain.asynchronous else chain
         return type(self)(chain.codecs, *sort_codecs(chain.codecs), transform, self.batch_size)

@@ -1,4 +1,4 @@
-"""The shard level of an array: how inner chunks and their index lie in one stored object."""
+"""The shard level of an array: the places of inner chunks and of their index in one stored value."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SubchunkWriteOrder: TypeAlias = Literal["morton", "unordered", "lexicographic", 
 ShardIndex: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
 T = TypeVar("T")
 
-# The offset, and the length, that the index has for an inner chunk that is not stored.
+# The offset and the length in the index of an inner chunk that is not stored.
 EMPTY = 2**64 - 1
 
 
@@ -34,17 +34,17 @@ class ShardLevel:
     chunk_shape
         The shape of an inner chunk.
     chunks_per_shard
-        The number of inner chunks along each axis of a shard of the shape that this level was made for.
+        The number of inner chunks along each axis, for shards of the shape of this level.
     grid
         The inner chunks of such a shard, for planning selections in it.
     chain
         The codecs of an inner chunk.
     index_location
-        Whether the index lies at the start or at the end of the shard.
+        Place of the index: the start or the end of the shard.
     index_format
-        The index in the compiled core; None when its codecs are others than little-endian bytes and a checksum.
+        The index format of the compiled core; None if its codecs are others than little-endian bytes and a checksum.
     write_order
-        The order in which inner chunks are laid down.
+        The order in which inner chunks are stored in a shard.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class ShardLevel:
 
     @cached_property
     def _index_chain(self) -> CodecChain:
-        # Needed only for indexes that the compiled core does not know.
+        # Only for indexes that the compiled core does not support.
         return self._make_index_chain()
 
     def index_nbytes(self, nchunks: int | None = None) -> int:
@@ -79,7 +79,7 @@ class ShardLevel:
         Parameters
         ----------
         nchunks
-            How many inner chunks; by default those of ``chunks_per_shard``.
+            The number of inner chunks; by default that of ``chunks_per_shard``.
         """
         nchunks = self.nchunks if nchunks is None else nchunks
         if self.index_format is not None:
@@ -96,12 +96,12 @@ class ShardLevel:
         raw
             The bytes of the index.
         nchunks
-            How many inner chunks; by default those of ``chunks_per_shard``.
+            The number of inner chunks; by default that of ``chunks_per_shard``.
 
         Raises
         ------
         ChunkDecodeError
-            When there are too many or too few bytes, or the checksum is wrong.
+            If there are too many or too few bytes, or the checksum is wrong.
         """
         nchunks = self.nchunks if nchunks is None else nchunks
         data = _numpy_bytes(raw)
@@ -115,7 +115,7 @@ class ShardLevel:
             raise damaged_shard(f"the shard index is damaged: {error}") from error
 
     def build_index(self, pairs: AnyArray) -> bytes:
-        """Return the bytes of an index of rows of offset and length."""
+        """Return the bytes of an index from rows of offset and length."""
         rows = np.ascontiguousarray(pairs, dtype=np.uint64).reshape(-1, 2)
         if self.index_format is not None:
             return bytes(zarr_core.build_index(rows, self.index_format))
@@ -123,7 +123,7 @@ class ShardLevel:
         return chain.encode(rows.reshape(chain.spec.shape)).to_bytes()
 
     def order_of_writing(self, counts: tuple[int, ...] | None = None) -> list[int]:
-        """Return the places, in C order, of the inner chunks in the order in which they are laid down."""
+        """Return the places, in C order, of the inner chunks in the order in which they are stored."""
         counts = self.chunks_per_shard if counts is None else counts
         places = np.arange(math.prod(counts)).reshape(counts)
         if self.write_order == "morton" and counts:
@@ -133,12 +133,12 @@ class ShardLevel:
         return [int(place) for place in places.ravel(order=order)]
 
     def split(self, data: AnyArray) -> list[AnyArray | None]:
-        """Return the stored bytes of every inner chunk of a whole shard, None for those that are not stored.
+        """Return the stored bytes of every inner chunk of a whole shard; None for those that are not stored.
 
         Raises
         ------
         ChunkDecodeError
-            When the shard is too short or its index points outside.
+            If the shard is too short or its index points outside.
         """
         size = self.index_nbytes()
         if data.size < size:
@@ -147,7 +147,7 @@ class ShardLevel:
         return [self._stored_part(data, row, place) for place, row in enumerate(index.tolist())]
 
     def join(self, payloads: Sequence[AnyArray | None]) -> AnyArray:
-        """Return a whole shard of the stored bytes of its inner chunks, in C order; None for those without."""
+        """Return a whole shard from the stored bytes of its inner chunks, in C order; None for missing ones."""
         index = np.full((len(payloads), 2), EMPTY, dtype=np.uint64)
         offset = self.index_nbytes() if self.index_location == "start" else 0
         parts: list[AnyArray] = []
@@ -161,7 +161,7 @@ class ShardLevel:
         return np.concatenate(parts)
 
     def slices(self, place: int) -> tuple[slice, ...]:
-        """Return where an inner chunk, by its place in C order, lies in the shard."""
+        """Return the slices of a shard for an inner chunk, given by its place in C order."""
         coords = np.unravel_index(place, self.chunks_per_shard) if self.chunks_per_shard else ()
         return tuple(
             slice(int(at) * length, (int(at) + 1) * length) for at, length in zip(coords, self.chunk_shape, strict=True)
@@ -173,7 +173,7 @@ class ShardLevel:
             return None
         if offset + length > data.size:
             raise damaged_shard(
-                f"the shard index is damaged: inner chunk {place} is said to lie at {offset}, {length} bytes long, "
+                f"the shard index is damaged: inner chunk {place} has the offset {offset} and the length {length}, "
                 f"in a shard of {data.size} bytes"
             )
         return data[offset : offset + length]

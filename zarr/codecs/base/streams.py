@@ -1,4 +1,4 @@
-"""Bound bytes-to-bytes codecs: through the compiled core where it knows the codec, else through numcodecs, bounded."""
+"""Bound bytes-to-bytes codecs: of the compiled core if it has the codec, else of numcodecs, with a size limit."""
 
 from __future__ import annotations
 
@@ -10,15 +10,7 @@ import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr.codecs.base.bound import (
-    BoundBase,
-    Bytes,
-    NativeStage,
-    as_bytes,
-    check_size,
-    decoded_limit,
-    element_count,
-)
+from zarr.codecs.base.bound import BoundBase, Bytes, NativeStage, as_bytes, check_size, decoded_limit, element_count
 from zarr.codecs.base.described import BytesBytesMethods
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 from zarr.registry import get_numcodec
@@ -46,9 +38,9 @@ def native_stage(config: Mapping[str, Any], itemsize: int) -> NativeStage | None
     Parameters
     ----------
     config
-        What ``codec.get_config()`` gives: the parameters beside the ``id``.
+        The result of ``codec.get_config()``: the parameters beside the ``id``.
     itemsize
-        The item size of the array that the codec gets, which blosc takes its type size from.
+        The item size of the array before the codec; blosc takes its type size from it.
 
     Examples
     --------
@@ -117,11 +109,11 @@ DTYPE_PARAMETERS = {
     "astype": ("decode_dtype", "encode_dtype"),
     "categorize": ("dtype", "astype"),
 }
-"""Of filters that change the data type: the parameters that name the decoded and the encoded one."""
+"""For filters that change the data type: the parameters with the decoded and the encoded one."""
 
 
 def first_size(config: Mapping[str, Any], count: int) -> int | None:
-    """Return how many bytes a filter makes of ``count`` objects, or None if that depends on the data.
+    """Return the encoded size of ``count`` objects, or None if it depends on the data.
 
     Examples
     --------
@@ -134,12 +126,12 @@ def first_size(config: Mapping[str, Any], count: int) -> int | None:
 
 
 def filter_size(config: Mapping[str, Any], nbytes: int) -> int | None:
-    """Return how many bytes a filter makes of ``nbytes`` bytes, or None if that depends on the data.
+    """Return the encoded size of ``nbytes`` bytes after a filter, or None if it depends on the data.
 
     Parameters
     ----------
     config
-        What ``codec.get_config()`` gives.
+        The result of ``codec.get_config()``.
     nbytes
         The size of the decoded data.
 
@@ -165,7 +157,7 @@ def filter_size(config: Mapping[str, Any], nbytes: int) -> int | None:
 
 
 class SizedStream(BoundBase):
-    """A bound codec that bounds what it decodes to: by the exact size, by a size hint, or by `decoded_limit`."""
+    """A bound codec that limits its decoded size: by the exact size, by a size hint, or by `decoded_limit`."""
 
     _nbytes: int | None = None
     _most: int | None = None
@@ -173,21 +165,21 @@ class SizedStream(BoundBase):
     """The configuration of the codec in numcodecs."""
 
     def expect(self, nbytes: int | None) -> None:
-        """Set how many bytes decoding must give; None where that is not known."""
+        """Set the number of bytes that decoding must give; None if it is unknown."""
         self._nbytes = nbytes
 
     def expect_most(self, nbytes: int) -> None:
-        """Set how many bytes decoding may give at most."""
+        """Set the maximum number of decoded bytes."""
         self._most = nbytes
 
     def limit(self, stored_nbytes: int) -> int | None:
-        """Return how many bytes a payload may become where the exact size is not known; None where it is."""
+        """Return the maximum decoded size of a payload if the exact size is unknown; None if it is known."""
         if self._nbytes is not None:
             return None
         return self._most or decoded_limit(stored_nbytes, element_count(self.out_spec.shape))
 
     def encoded_size(self, nbytes: int) -> int | None:
-        """Return the encoded size where it depends on the size only."""
+        """Return the encoded size if it depends on the size only."""
         return filter_size(self._config, nbytes)
 
 
@@ -210,7 +202,7 @@ class CoreStream(SizedStream):
         self._config = {"id": self._id}
 
     def decode(self, data: Any) -> Bytes:
-        """Decode, to exactly the expected size where that is known."""
+        """Decode, to exactly the expected size if it is known."""
         data = as_bytes(data)
         limit = self.limit(data.size)
         try:
@@ -255,7 +247,7 @@ class NumcodecStream(SizedStream):
 
 
 def bytes_codec(name: str, spec: ArraySpec, config: Any, itemsize: int) -> SizedStream:
-    """Return a bound bytes-to-bytes codec: of the core where it has that codec, else of numcodecs.
+    """Return a bound bytes-to-bytes codec: of the core if it has that codec, else of numcodecs.
 
     Parameters
     ----------
@@ -266,33 +258,33 @@ def bytes_codec(name: str, spec: ArraySpec, config: Any, itemsize: int) -> Sized
     config
         The configuration of the codec in numcodecs, with its ``id``.
     itemsize
-        The item size of what the codec gets.
+        The item size of the input of the codec.
     """
     stage = native_stage(config, itemsize)
     return NumcodecStream(name, spec, get_numcodec(config)) if stage is None else CoreStream(name, spec, stage)
 
 
 class CompressorMethods(BytesBytesMethods):
-    """Methods of compressors that numcodecs knows under the same name and parameters."""
+    """Methods of compressors that numcodecs has under the same name and parameters."""
 
     is_fixed_size = False
 
     def _config(self) -> Any:
-        """Return the configuration that numcodecs has for this codec."""
+        """Return the configuration of this codec in numcodecs."""
         return {"id": self._name, **self._configuration()}
 
     @property
     def _numcodec(self) -> Numcodec:
-        """The same codec in numcodecs, for those who store it in format 2."""
+        """The same codec in numcodecs, to store it in format 2."""
         return get_numcodec(self._config())
 
     def bind(self, spec: ArraySpec) -> SizedStream:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return bytes_codec(self._name, spec, self._config(), 1)
 
 
 def numcodec_decode(name: str, codec: Numcodec, data: Any, nbytes: int | None, limit: int | None = None) -> Any:
-    """Decode with a numcodecs object; whatever it raises becomes a ``ChunkDecodeError``.
+    """Decode with a numcodecs object; any error becomes a ``ChunkDecodeError``.
 
     Parameters
     ----------
@@ -301,16 +293,16 @@ def numcodec_decode(name: str, codec: Numcodec, data: Any, nbytes: int | None, l
     codec
         The numcodecs object.
     data
-        What to decode.
+        The encoded bytes.
     nbytes
         The expected size, or None. Decoders that can stop do so when they exceed it.
     limit
-        How many bytes it may be at most, where the size is not known.
+        The maximum size, if the exact size is unknown.
 
     Raises
     ------
     ChunkDecodeError
-        When the data is damaged.
+        If the data is damaged.
     """
     size = getattr(data, "nbytes", None)
     try:
@@ -336,14 +328,14 @@ def numcodec_decode(name: str, codec: Numcodec, data: Any, nbytes: int | None, l
 
 
 def numcodec_encode(name: str, codec: Numcodec, data: Any) -> Any:
-    """Encode with a numcodecs object; what it raises names the codec.
+    """Encode with a numcodecs object; any error gets the name of the codec.
 
     Raises
     ------
     ChunkEncodeError
-        When the codec refuses the data, or has parameters of which nothing can be made.
+        If the codec refuses the data, or has unusable parameters.
     TypeError
-        When the elements are Python objects of which it takes none.
+        If the elements are Python objects that the codec does not accept.
     """
     try:
         if getattr(codec, "cname", None) == "snappy":  # blosc is mostly built without it
@@ -364,7 +356,7 @@ def _encode_snappy(codec: Numcodec, data: Any) -> Bytes:
     return as_bytes(zarr_core.encode(stage[0], as_bytes(data), **stage[1]))
 
 
-# Encoders make dictionaries of up to 1.5 GiB; a stream that asks for more is no honest one.
+# Encoders use dictionaries of up to 1.5 GiB; a stream that needs more is not honest.
 _MOST_DICTIONARY = 1 << 31
 
 
@@ -378,11 +370,11 @@ def _lzma_decompressor(codec: Any) -> Any:
 
 
 _BOUNDED: dict[str, Callable[[Any], Any]] = {"bz2": lambda codec: bz2.BZ2Decompressor(), "lzma": _lzma_decompressor}
-"""For codecs that can stop early: what makes the decompressor of one stream."""
+"""For codecs that can stop early: a function that makes the decompressor of one stream."""
 
 
 def _decode_bounded(name: str, create: Callable[[], Any], data: Bytes, nbytes: int | None, limit: int) -> bytes:
-    """Decompress streams that follow each other, and stop when the result becomes too large."""
+    """Decompress consecutive streams, and stop if the result becomes too large."""
     limit = limit if nbytes is None else nbytes
     rest, parts, total = data.tobytes(), [], 0
     while rest:

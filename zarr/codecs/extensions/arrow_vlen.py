@@ -1,38 +1,36 @@
-"""The ``zarr_core.arrow-vlen`` codec: items behind their offsets, the layout of Arrow's strings and byte strings."""
+"""The ``zarr_core.arrow-vlen`` codec: items after their offsets, the layout of Arrow's strings and byte strings."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import AnyArray, Bytes
 from zarr.codecs.base.described import ArrayBytesMethods, one_of
 from zarr.codecs.vlen_utf8 import BoundVLen
+from zarr.dtype.base import ZDType
 from zarr.errors import ChunkEncodeError
-
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import ZDType
 
 NAME: Final = "zarr_core.arrow-vlen"
 WIDTHS: Final = {"int32": 4, "int64": 8}
 TEXT_IDS: Final = {"vlen-utf8": True, "vlen-bytes": False}
-"""The codecs of format 2 that tell the data type: True where its elements are text, False where they are bytes."""
+"""Codecs of format 2 that determine the data type: True if its elements are strings, False if they are bytes."""
 
 
 class BoundArrowVLen(BoundVLen):
-    """Elements to offsets and bytes and back.
+    """Turn elements into offsets and bytes, and back.
 
     Attributes
     ----------
     width
         Bytes of an offset.
     text
-        Whether the elements are strings.
+        True if the elements are strings.
     """
 
     def __init__(self, spec: ArraySpec, width: int) -> None:
@@ -41,12 +39,12 @@ class BoundArrowVLen(BoundVLen):
         self.text = is_text(spec.dtype)
 
     def check(self, data: Bytes) -> int:
-        """Return where the bytes of the elements begin, once all offsets and characters are known to be good.
+        """Return the begin of the bytes of the elements, after a check of all offsets and characters.
 
         Raises
         ------
         ChunkDecodeError
-            When they are not.
+            If they are not valid.
         """
         try:
             return zarr_core.check_arrow(data, self._count, self.width, self.text)
@@ -71,7 +69,7 @@ class BoundArrowVLen(BoundVLen):
 
 
 def is_text(dtype: Any) -> bool:
-    """Return whether elements of a variable-length data type are strings; ValueError for any other data type."""
+    """Return True if elements of a variable-length data type are strings; raise ValueError for any other data type."""
     text = TEXT_IDS.get(getattr(dtype, "object_codec_id", ""))
     if text is None:
         raise ValueError(f"codec {NAME!r} stores strings and byte strings of any length; the array has {dtype}")
@@ -80,12 +78,12 @@ def is_text(dtype: Any) -> bool:
 
 @dataclass(frozen=True)
 class ArrowVLenCodec(ArrayBytesMethods, ArrayBytesCodec):
-    """Store strings or byte strings of any length as Arrow keeps them in memory.
+    """Store strings or byte strings of variable length as Arrow keeps them in memory.
 
     A chunk of ``n`` elements is ``n + 1`` little-endian signed offsets, zeros up to a multiple of 64 bytes, then the
     bytes of all elements; element ``i`` has the bytes from offset ``i`` to offset ``i + 1``. Offsets count bytes.
-    `zarr.Array.to_arrow` hands out such chunks without a copy. Other libraries do not know this codec: new arrays of
-    strings have ``vlen-utf8``, which they read, unless this one is asked for.
+    `zarr.Array.to_arrow` returns these chunks without a copy. Other libraries do not have this codec: new arrays of
+    strings use ``vlen-utf8``, which they read, unless this codec is given.
 
     Parameters
     ----------
@@ -96,10 +94,10 @@ class ArrowVLenCodec(ArrayBytesMethods, ArrayBytesCodec):
     Raises
     ------
     ChunkDecodeError
-        On reading, for offsets that are negative, falling, or not within the chunk, and for bytes left over: all of
-        them are checked before an element is looked at; and for strings that are not UTF-8.
+        If offsets are negative, decreasing, or not within the chunk, if there are bytes left over (all of this is
+        checked before an element is decoded), or if strings are not UTF-8.
     ChunkEncodeError
-        On writing, for more bytes than the offsets can count.
+        If there are more bytes than the offsets can count.
 
     Notes
     -----
@@ -124,9 +122,9 @@ class ArrowVLenCodec(ArrayBytesMethods, ArrayBytesCodec):
         object.__setattr__(self, "offset", one_of(offset, tuple(WIDTHS), "offset", "ArrowVLenCodec"))
 
     def validate(self, *, dtype: ZDType[Any, Any], **_others: Any) -> None:
-        """Raise ValueError if the elements are neither strings nor byte strings of any length."""
+        """Raise ValueError if the elements are neither strings nor byte strings of variable length."""
         is_text(dtype)
 
     def bind(self, spec: ArraySpec) -> BoundArrowVLen:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return BoundArrowVLen(spec, WIDTHS[self.offset])

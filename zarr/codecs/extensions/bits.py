@@ -6,12 +6,13 @@ Rounded numbers compress better. Both count bits from the least significant one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
@@ -23,19 +24,15 @@ from zarr.codecs.base.bound import (
     native_dtype,
 )
 from zarr.codecs.base.described import ArrayArrayMethods, ArrayBytesMethods, one_of, parse_field_int
+from zarr.dtype.base import ZDType
 from zarr.dtype.scalars import is_small, used_bits
-
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import ZDType
-
 
 PADDING_ENCODING = ("none", "first_byte", "last_byte")
 
 
 @dataclass(frozen=True)
 class _Component:
-    """The numbers that elements consist of: their bytes in memory, their bits, whether the highest is a sign."""
+    """The numbers that elements consist of: bytes in memory, bits, and True if the highest bit is a sign."""
 
     itemsize: int
     nbits: int
@@ -64,7 +61,7 @@ def _reversed_groups(items: Bytes, width: int) -> Bytes:
 
 
 class BoundPackBits(BoundBase):
-    """Elements to bits in a row and back."""
+    """Turn elements into consecutive bits, and back."""
 
     def __init__(self, spec: ArraySpec, codec: PackBitsCodec) -> None:
         super().__init__("packbits", spec)
@@ -85,7 +82,7 @@ class BoundPackBits(BoundBase):
             first = self._padding == "first_byte"
             if data[0 if first else -1] != self._unused[0]:
                 said, must = data[0 if first else -1], self._unused[0]
-                raise self.damaged(f"the chunk says that {said} bits are padding where {must} must be")
+                raise self.damaged(f"the chunk states {said} bits of padding where {must} are needed")
             data = data[1:] if first else data[:-1]
         part = self._part
         sign = part.nbits if part.has_sign else 0
@@ -107,18 +104,18 @@ class BoundPackBits(BoundBase):
         return self._npacked + (self._padding != "none")
 
     def _little(self, items: Bytes) -> Bytes:
-        """Return components in little-endian order where they are big-endian, and the other way round."""
+        """Return components in little-endian order if they are big-endian, and the other way round."""
         return _reversed_groups(items, self._part.itemsize) if self._swaps else items
 
 
 @dataclass(frozen=True)
 class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
-    """Store only the bits of the elements that count: one of a boolean, four of an ``int4``, any range of a wider one.
+    """Store only the used bits of the elements: one of a boolean, four of an ``int4``, any range of a wider type.
 
     Parameters
     ----------
     padding_encoding
-        Where a byte says how many bits of padding there are: ``"none"``, ``"first_byte"``, ``"last_byte"``.
+        The place of a byte with the number of padding bits: ``"none"``, ``"first_byte"``, ``"last_byte"``.
     first_bit, last_bit
         The range of bits to keep, from the least significant one; both are included; None is the whole element.
 
@@ -166,7 +163,7 @@ class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
         self._bits_of(_component_of(dtype.to_native_dtype()))
 
     def bind(self, spec: ArraySpec) -> BoundPackBits:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return BoundPackBits(spec, self)
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
@@ -174,7 +171,7 @@ class PackBitsCodec(ArrayBytesMethods, ArrayBytesCodec):
         return self.bind(chunk_spec).encoded_size(input_byte_length)
 
 
-# Width in bytes of the components, and how many bits their mantissa has; 0 for integers.
+# Width of the components in bytes, and the bits of their mantissa; 0 for integers.
 _FLOATS = {"f2": (2, 10), "f4": (4, 23), "f8": (8, 52), "c8": (4, 23), "c16": (8, 52)}
 _SMALL = {"bfloat16": (2, 7), "bcomplex32": (2, 7), "complex32": (2, 10)}
 
@@ -196,7 +193,7 @@ def round_elements(array: AnyArray, keepbits: int) -> AnyArray:
     array
         Integers, times, floats or complex numbers.
     keepbits
-        How many bits of the mantissa are kept, or of an integer from its most significant set bit on.
+        The number of bits of the mantissa to keep, or of an integer from its most significant set bit on.
 
     Examples
     --------
@@ -218,13 +215,13 @@ def round_elements(array: AnyArray, keepbits: int) -> AnyArray:
 class BitRoundCodec(ArrayArrayMethods, ArrayArrayCodec):
     """Round numbers to some significant bits when they are written; reading changes nothing.
 
-    NaN stays as it is, and an integer that rounding would take out of the range of its type is rounded down.
+    NaN stays NaN; an integer that rounding would take out of the range of its type is rounded down.
 
     Parameters
     ----------
     keepbits
-        How many bits are kept, at least 1: of the mantissa of a float, or of an integer from its most significant set
-        bit on.
+        The number of bits to keep, at least 1: of the mantissa of a float, or of an integer from its most significant
+        set bit on.
 
     Notes
     -----
@@ -255,6 +252,6 @@ class BitRoundCodec(ArrayArrayMethods, ArrayArrayCodec):
         _layout_of(dtype.to_native_dtype())
 
     def bind(self, spec: ArraySpec) -> FunctionCodec:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         _layout_of(native_dtype(spec))
         return FunctionCodec("bitround", spec, lambda data: data, lambda data: round_elements(data, self.keepbits))

@@ -1,29 +1,27 @@
-"""The ``conditional`` codec: a header in each chunk says which of some codecs were applied to it."""
+"""The ``conditional`` codec: a header in each chunk marks the codecs that were applied to it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 
 from zarr.abc.codec import BytesBytesCodec, Codec
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.adapters import Stage, make_stage, set_size_hints
 from zarr.codecs.base.bound import Bytes, encoded_most
 from zarr.codecs.base.described import BytesBytesMethods, parse_codecs, parse_field_int
 from zarr.codecs.base.streams import SizedStream
 from zarr.types import JSON
 
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
-
-# Stages for so many headers are kept; a sound array has few, damaged ones may have many.
+# Stages for this number of headers are kept; an intact array has few, damaged ones may have many.
 _MAX_HEADERS = 256
 
 
 class BoundConditional(SizedStream):
-    """A header, then bytes that went through those codecs whose bit is set."""
+    """A header, then bytes encoded by the codecs whose bit is set."""
 
     def __init__(self, spec: ArraySpec, codecs: tuple[Codec, ...], header_nbytes: int) -> None:
         super().__init__("conditional", spec)
@@ -33,7 +31,7 @@ class BoundConditional(SizedStream):
         self._chosen: dict[int, list[Stage]] = {}
 
     def encoded_most(self, nbytes: int) -> int:
-        """Return how many bytes ``nbytes`` bytes may become: codecs are applied where they make them fewer."""
+        """Return the maximum encoded size of ``nbytes`` bytes: codecs are applied only if they make the bytes fewer."""
         return encoded_most(nbytes) + self._header_nbytes
 
     def decode(self, data: Bytes) -> Bytes:
@@ -49,7 +47,7 @@ class BoundConditional(SizedStream):
         return data
 
     def encode(self, data: Bytes) -> Bytes:
-        """Apply the codecs that pay: a checksum always, a compressor where it makes the bytes fewer."""
+        """Apply the useful codecs: a checksum always, a compressor if it makes the bytes fewer."""
         applied = 0
         for bit, stage in enumerate(self._stages):
             encoded = stage.encode(data)
@@ -75,14 +73,14 @@ class BoundConditional(SizedStream):
 
 @dataclass(frozen=True)
 class ConditionalCodec(BytesBytesMethods, BytesBytesCodec):
-    """Apply codecs chunk by chunk only where they pay, and say in a header which.
+    """Apply codecs to each chunk only if they are useful, and mark them in a header.
 
     Parameters
     ----------
     codecs
         Bytes-to-bytes codecs.
     header_bits
-        The length of the header, a multiple of 8; by default the shortest that has a bit a codec.
+        The length of the header, a multiple of 8; by default the shortest with a bit for each codec.
 
     Notes
     -----
@@ -119,5 +117,5 @@ class ConditionalCodec(BytesBytesMethods, BytesBytesCodec):
         return self if codecs == self.codecs else type(self)(codecs=codecs, header_bits=self.header_bits)
 
     def bind(self, spec: ArraySpec) -> BoundConditional:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return BoundConditional(spec, self.codecs, self.header_bits // 8)

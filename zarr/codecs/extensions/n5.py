@@ -5,37 +5,26 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numcodecs.lz4
 import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec, Codec
-from zarr.codecs.base.bound import (
-    AnyArray,
-    BoundBase,
-    Bytes,
-    as_bytes,
-    element_count,
-    native_dtype,
-    replace_spec,
-)
+from zarr.chunks.spec import ArraySpec
+from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, element_count, native_dtype, replace_spec
 from zarr.codecs.base.chain import CodecChain
 from zarr.codecs.base.described import ArrayBytesMethods, BytesBytesMethods, parse_codecs, wrap_bytes
 from zarr.codecs.base.streams import SizedStream
 from zarr.codecs.bytes import BytesCodec, has_byte_order
 from zarr.codecs.transpose import TransposeCodec
-from zarr.errors import ChunkChecksumError, ChunkEncodeError
+from zarr.dtype.base import ZDType
+from zarr.errors import ChunkChecksumError
 from zarr.types import JSON
-
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import ZDType
-
 
 _DEFAULT_MODE = 0
 _LARGEST_LENGTH = 2**32 - 1
-# A block that is larger than a chunk and not stored in full length is no larger than this.
+# A block that is larger than a chunk and is not stored in full has at most this size.
 _LARGEST_BLOCK = 1 << 24
 
 
@@ -56,7 +45,7 @@ class BoundN5Default(BoundBase):
         return self._fit(chain.decode(wrap_bytes(data[start:], self._spec)))
 
     async def decode_async(self, data: Bytes) -> AnyArray:
-        """Return the elements of a block, where an inner codec has coroutines only."""
+        """Return the elements of a block, if an inner codec has coroutines only."""
         shape, start = self._read_header(data)
         chain = self._chain.for_shape(shape)
         return self._fit(await chain.decode_async(wrap_bytes(data[start:], self._spec)))
@@ -66,7 +55,7 @@ class BoundN5Default(BoundBase):
         return self._with_header(self._chain.encode(data).as_numpy_array())
 
     async def encode_async(self, data: AnyArray) -> Bytes:
-        """Return a block of the full shape, where an inner codec has coroutines only."""
+        """Return a block of the full shape, if an inner codec has coroutines only."""
         return self._with_header((await self._chain.encode_async(data)).as_numpy_array())
 
     def _with_header(self, payload: AnyArray) -> Bytes:
@@ -85,17 +74,15 @@ class BoundN5Default(BoundBase):
         if found != ndim or data.size < size:
             raise self.damaged(f"a block of {found} dimensions and {data.size} bytes in an array of {ndim} dimensions")
         shape = struct.unpack(f">{ndim}I", data[4:size].tobytes())
-        if element_count(shape) * self._dtype.itemsize > max(_LARGEST_BLOCK, data.size, self._spec_nbytes()):
+        most = max(_LARGEST_BLOCK, data.size, element_count(self._spec.shape) * self._dtype.itemsize)
+        if element_count(shape) * self._dtype.itemsize > most:
             raise self.damaged(f"the shape {shape} of a block of {data.size} bytes is too large to be true")
         return shape, size
-
-    def _spec_nbytes(self) -> int:
-        return element_count(self._spec.shape) * self._dtype.itemsize
 
     def _fit(self, block: AnyArray) -> AnyArray:
         if block.shape == self._spec.shape:
             return block
-        # Chunks may be said to be far larger than their array: zeros take no memory until they are looked at.
+        # Chunks may be declared far larger than their array: zeros take no memory until they are read.
         chunk = np.zeros(self._spec.shape, dtype=self._dtype)
         if self._spec.fill_value:
             chunk[...] = self._spec.fill_value
@@ -140,12 +127,12 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
         object.__setattr__(self, "codecs", parsed)
 
     def validate(self, *, shape: tuple[int, ...], dtype: ZDType[Any, Any], **_others: Any) -> None:
-        """Raise if N5 cannot hold such an array.
+        """Raise an error if N5 cannot store this array.
 
         Raises
         ------
         ValueError
-            When the axes are not all reversed, the bytes are not big-endian, or the elements are none that N5 knows.
+            If the axes are not all reversed, the bytes are not big-endian, or N5 does not have the data type.
         """
         transpose, serializer = self.codecs[0], self.codecs[1]
         reverse = tuple(reversed(range(len(shape))))
@@ -158,12 +145,12 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
             raise ValueError(f"n5_default: the bytes of N5 are big-endian; got {serializer}")
 
     def bind(self, spec: ArraySpec) -> BoundN5Default:
-        """Make the codec ready for chunks of one description.
+        """Return the codec bound to chunks of one description.
 
         Raises
         ------
         ValueError
-            When a chunk is too long for the header.
+            If a chunk is too long for the header.
         """
         if any(length > _LARGEST_LENGTH for length in spec.shape):
             raise ValueError(f"n5_default: a chunk of shape {spec.shape} is longer than a header can say, 2**32 - 1")
@@ -176,16 +163,17 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
 
 _MAGIC = b"LZ4Block"
 _HEADER = struct.Struct("<8sBIII")
-# Of the checksum, Java's class keeps 28 bits.
+# Java's class keeps 28 bits of the checksum.
 _SEED, _CHECKED_BITS = 0x9747B28C, 0xFFFFFFF
 _METHOD, _STORED, _COMPRESSED = 0xF0, 0x10, 0x20
+_LEAST_LEVEL = 10
 
 
 class BoundN5LZ4(SizedStream):
-    """Blocks of LZ4; decoded only."""
+    """Blocks of LZ4."""
 
     def decode(self, data: Bytes) -> Bytes:
-        """Return what the blocks hold, one after the other."""
+        """Return the contents of the blocks, one after the other."""
         raw, start, parts = data.tobytes(), 0, []
         left = self.limit(data.size) or self._nbytes or 0
         while start < len(raw):
@@ -197,8 +185,8 @@ class BoundN5LZ4(SizedStream):
         return as_bytes(b"".join(parts))
 
     def encode(self, data: Bytes) -> Bytes:
-        """Refuse: hierarchies of N5 are read only."""
-        raise ChunkEncodeError("codec 'zarr.n5_lz4' is for reading N5; write with numcodecs.lz4", codec=self.name)
+        """Return the framed blocks of bytes."""
+        return as_bytes(encode_lz4_frames(data.tobytes()))
 
     def _block(self, raw: bytes, start: int, left: int) -> tuple[bytes, int]:
         if len(raw) - start < _HEADER.size:
@@ -226,11 +214,48 @@ class BoundN5LZ4(SizedStream):
         return payload, begin + packed
 
 
+def encode_lz4_frames(raw: bytes, size: int = 1 << 16) -> bytes:
+    """Return bytes as Java's ``LZ4BlockOutputStream`` frames them, in blocks of a given size.
+
+    Examples
+    --------
+    >>> decode_lz4_frames(encode_lz4_frames(b"abc" * 100)) == b"abc" * 100
+    True
+    """
+    level = max(0, (size - 1).bit_length() - _LEAST_LEVEL)
+    parts = []
+    for start in range(0, len(raw), size):
+        part = raw[start : start + size]
+        packed = bytes(numcodecs.lz4.compress(part))[4:]  # without the length that numcodecs puts in front
+        method, payload = (_COMPRESSED, packed) if len(packed) < len(part) else (_STORED, part)
+        check = xxhash32(part, _SEED) & _CHECKED_BITS
+        parts += [_HEADER.pack(_MAGIC, method | level, len(payload), len(part), check), payload]
+    return b"".join([*parts, _HEADER.pack(_MAGIC, _STORED | level, 0, 0, 0)])
+
+
+def decode_lz4_frames(raw: bytes) -> bytes:
+    """Return the contents of framed blocks, one after the other.
+
+    Raises
+    ------
+    ChunkDecodeError
+        If the blocks are damaged.
+    """
+    reader, start, parts = BoundN5LZ4.__new__(BoundN5LZ4), 0, []
+    reader.name = "zarr.n5_lz4"
+    while start < len(raw):
+        part, start = reader._block(raw, start, _LARGEST_LENGTH)
+        if not part:
+            break
+        parts.append(part)
+    return b"".join(parts)
+
+
 @dataclass(frozen=True)
 class N5LZ4Codec(BytesBytesMethods, BytesBytesCodec):
-    """Read LZ4 as N5 stores it, in the blocks of Java's ``LZ4BlockOutputStream``.
+    """Compress with LZ4 as N5 stores it, in the blocks of Java's ``LZ4BlockOutputStream``.
 
-    It stands in the documents that :class:`zarr.storage.N5Store` shows, and nothing writes it.
+    It appears in the documents that :class:`zarr.storage.N5Store` shows.
 
     Examples
     --------
@@ -242,7 +267,7 @@ class N5LZ4Codec(BytesBytesMethods, BytesBytesCodec):
     is_fixed_size = False
 
     def bind(self, spec: ArraySpec) -> BoundN5LZ4:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return BoundN5LZ4("zarr.n5_lz4", spec)
 
 

@@ -1,23 +1,16 @@
-"""The ``optional`` codec: which elements of a chunk are there, then those that are, each by codecs of its own."""
+"""The ``optional`` codec: a mask of the existing elements of a chunk, then those elements, by codecs of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, Codec
-from zarr.codecs.base.bound import (
-    AnyArray,
-    BoundBase,
-    Bytes,
-    check_size,
-    element_count,
-    native_dtype,
-    replace_spec,
-)
+from zarr.chunks.spec import ArraySpec
+from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, check_size, element_count, native_dtype, replace_spec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
 from zarr.codecs.base.described import ArrayBytesMethods, configuration_of, parse_codecs, wrap_bytes
 from zarr.codecs.extensions.bits import PackBitsCodec
@@ -26,15 +19,12 @@ from zarr.dtype.types.nullable import NAMES, Nullable
 from zarr.dtype.types.numbers import Bool
 from zarr.types import JSON
 
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
-
 # The lengths of the two parts, as little-endian uint64.
 _HEADER_NBYTES = 16
 
 
 class BoundOptional(BoundBase):
-    """Records of ``valid`` and ``value`` to two parts of bytes and back."""
+    """Turn records of ``valid`` and ``value`` into two parts of bytes, and back."""
 
     def __init__(self, spec: ArraySpec, codec: OptionalCodec) -> None:
         super().__init__("optional", spec)
@@ -74,7 +64,7 @@ class BoundOptional(BoundBase):
 
 
 def _specs(spec: ArraySpec) -> tuple[ArraySpec, ArraySpec]:
-    """Return the descriptions of the two parts: a boolean for each element, and the values that are there in a row."""
+    """Return the descriptions of the two parts: a boolean for each element, and a row of the existing values."""
     nullable = _checked(spec.dtype)
     count = max(1, element_count(spec.shape))
     inner = nullable.inner
@@ -94,14 +84,14 @@ def _checked(dtype: Any) -> Nullable:
 
 @dataclass(frozen=True)
 class OptionalCodec(ArrayBytesMethods, ArrayBytesCodec):
-    """Store which elements are there, and apart from that those which are; what is missing takes one bit.
+    """Store a mask of the existing elements, and then those elements; a missing element takes one bit.
 
     Parameters
     ----------
     mask_codecs
         Codecs of the booleans, which have the shape of the chunk. By default ``packbits``.
     data_codecs
-        Codecs of the values that are there, a one-dimensional array.
+        Codecs of the existing values, a one-dimensional array.
     name
         ``"zarrs.optional"`` or ``"optional"``.
 
@@ -138,12 +128,12 @@ class OptionalCodec(ArrayBytesMethods, ArrayBytesCodec):
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes."""
+        """Return the codec of a JSON object."""
         name: Any = data.get("name")
         return cls(**configuration_of(data, name if name in NAMES else "zarrs.optional"), name=name)
 
     def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
+        """Return the JSON object of this codec."""
         parts = self._configuration()
         return {"name": parts.pop("name"), "configuration": parts}
 
@@ -159,5 +149,5 @@ class OptionalCodec(ArrayBytesMethods, ArrayBytesCodec):
         return self if same else type(self)(mask_codecs=mask, data_codecs=data, name=self.name)
 
     def bind(self, spec: ArraySpec) -> BoundOptional:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return BoundOptional(spec, self)

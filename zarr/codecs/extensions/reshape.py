@@ -1,4 +1,4 @@
-"""The ``reshape`` and ``zarrs.squeeze`` codecs: the elements of a chunk in the same order under another shape."""
+"""The ``reshape`` and ``zarrs.squeeze`` codecs: the elements of a chunk in the same order, in another shape."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zarr.abc.codec import ArrayArrayCodec
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import FunctionCodec, replace_spec
 from zarr.codecs.base.described import ArrayArrayMethods
-
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
-
 
 Entry = int | tuple[int, ...]
 
@@ -41,19 +38,19 @@ def _parse_shape(shape: Iterable[Any]) -> tuple[Entry, ...]:
 
 
 def reshaped(shape: tuple[int, ...], target: tuple[Entry, ...]) -> tuple[int, ...]:
-    """Return the shape that a chunk gets.
+    """Return the new shape of a chunk.
 
     Parameters
     ----------
     shape
         The shape of the chunk.
     target
-        For each axis a length, -1 for what is left, or the axes of ``shape`` that are merged.
+        For each axis a length, -1 for the remaining elements, or the axes of ``shape`` that are merged.
 
     Raises
     ------
     ValueError
-        When the numbers of elements differ, or an axis does not come to lie where its elements are.
+        If the numbers of elements differ, or an axis does not contain its elements.
 
     Examples
     --------
@@ -79,24 +76,24 @@ def reshaped(shape: tuple[int, ...], target: tuple[Entry, ...]) -> tuple[int, ..
 
 
 class _ReshapingMethods(ArrayArrayMethods):
-    """The methods of codecs that give a chunk another shape, which :meth:`_shape_of` tells."""
+    """The methods of codecs that change the shape of a chunk, which :meth:`_shape_of` returns."""
 
     is_fixed_size = True
 
     def _shape_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        raise TypeError("a subclass tells the shape")
+        raise TypeError("a subclass must define the shape")
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """Return the description with the new shape; raise ValueError where the elements do not fit."""
+        """Return the description with the new shape; raise ValueError if the elements do not fit."""
         return replace_spec(chunk_spec, shape=self._shape_of(chunk_spec.shape))
 
     def encode_grid(self, chunk_grid: Any) -> Any:
-        """Return a regular grid with chunks of the new shape; any other grid as it is."""
+        """Return a regular grid with chunks of the new shape; any other grid unchanged."""
         lengths = getattr(chunk_grid, "chunk_shape", None)
         return chunk_grid if lengths is None else type(chunk_grid)(chunk_shape=self._shape_of(lengths))
 
     def bind(self, spec: ArraySpec) -> FunctionCodec:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         out_spec = self.resolve_metadata(spec)
         return FunctionCodec(
             self._name, out_spec, lambda data: data.reshape(spec.shape), lambda data: data.reshape(out_spec.shape)
@@ -105,13 +102,13 @@ class _ReshapingMethods(ArrayArrayMethods):
 
 @dataclass(frozen=True)
 class ReshapeCodec(_ReshapingMethods, ArrayArrayCodec):
-    """Give a chunk another shape before it is stored; the elements keep their order.
+    """Change the shape of a chunk before it is stored; the elements keep their order.
 
     Parameters
     ----------
     shape
-        For each axis of the stored chunk its length, -1 (once) for what is left, or a list of the axes of the chunk
-        that are merged into it.
+        For each axis of the stored chunk its length, -1 (once) for the remaining elements, or a list of the axes of the
+        chunk that are merged into it.
 
     Notes
     -----
@@ -135,7 +132,7 @@ class ReshapeCodec(_ReshapingMethods, ArrayArrayCodec):
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a shape without its lengths of 1; one of them stays where there are no others.
+    """Return a shape without its lengths of 1; one of them stays if there are no others.
 
     Examples
     --------
@@ -149,8 +146,8 @@ def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
 class SqueezeCodec(_ReshapingMethods, ArrayArrayCodec):
     """Drop the dimensions of a chunk that have length 1 before it is stored; the elements keep their order.
 
-    The codecs behind it see fewer dimensions: a ``transpose`` or a ``sharding_indexed`` after it counts only the
-    dimensions that are left. It has no parameters.
+    The codecs after it see fewer dimensions: a ``transpose`` or a ``sharding_indexed`` after it counts only the
+    remaining dimensions. It has no parameters.
 
     Notes
     -----

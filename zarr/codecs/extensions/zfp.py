@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from zarr._lazy import load_extra
 from zarr.abc.codec import ArrayBytesCodec
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, native_dtype
 from zarr.codecs.base.described import ArrayBytesMethods
+from zarr.dtype.base import ZDType
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, UnknownCodecError
 from zarr.types import JSON
 
-if TYPE_CHECKING:
-    from zarr.chunks.spec import ArraySpec
-    from zarr.dtype.base import ZDType
-
-# For each mode its parameter, and what zfpy calls it.
+# For each mode its parameter, and the name in zfpy.
 _PARAMETERS: Final[dict[str, tuple[str, str] | None]] = {
     "reversible": None,
     "fixed_accuracy": ("tolerance", "tolerance"),
@@ -55,7 +53,7 @@ def _carrier_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def promote(array: AnyArray) -> AnyArray:
-    """Return narrow integers as zfp takes them, centred and shifted to the top of 32 bits; other numbers as they are.
+    """Return narrow integers centred and shifted to the top of 32 bits, as zfp needs them; other numbers unchanged.
 
     Examples
     --------
@@ -73,7 +71,7 @@ def promote(array: AnyArray) -> AnyArray:
 
 
 def demote(array: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
-    """Undo ``promote``; what compression took out of the range of the type is clipped."""
+    """Undo ``promote``; values that compression moved out of the range of the type are clipped."""
     if dtype.kind in "mM":
         return array.view(dtype.newbyteorder("=")).astype(dtype)
     if dtype.kind in "iu" and dtype.itemsize < 4:
@@ -85,7 +83,7 @@ def demote(array: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
 
 
 class BoundZfp(BoundBase):
-    """Elements to a zfp stream without a header, and back."""
+    """Turn elements into a zfp stream without a header, and back."""
 
     def __init__(self, spec: ArraySpec, codec: ZfpCodec) -> None:
         super().__init__("zfp", spec)
@@ -103,7 +101,7 @@ class BoundZfp(BoundBase):
         parameter = _PARAMETERS.get(codec.mode)
         self._options = {} if parameter is None else {parameter[1]: getattr(codec, parameter[0])}
         blocks = int(np.prod([-(-length // 4) for length in self._field], dtype=object))
-        # No stream of such a field is longer: each value at full width with its bit of a plane, and a block's exponent.
+        # The maximum length of a stream: each value at full width with its bit of a plane, and a block's exponent.
         self._longest = blocks * (4 ** len(self._field) * (2 * self._carrier.itemsize) + 16) + 64
 
     def decode(self, data: Bytes) -> AnyArray:
@@ -113,7 +111,7 @@ class BoundZfp(BoundBase):
             return np.zeros(self._shape, dtype=self._dtype)
         if data.size == 0 or data.size > self._longest:
             raise self.damaged(f"{data.size} bytes are no stream of a chunk of shape {self._shape}")
-        # zfp does not know where a stream ends: what it may touch must be there.
+        # zfp does not know the end of a stream: all memory that it may read must exist.
         padded = np.zeros(self._longest, dtype=np.uint8)
         padded[: data.size] = data
         try:
@@ -142,8 +140,8 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     Parameters
     ----------
     mode
-        ``"reversible"``, ``"fixed_accuracy"`` (with ``tolerance``), ``"fixed_rate"`` (with ``rate``, bits a value) or
-        ``"fixed_precision"`` (with ``precision``, bit planes). The mode ``"expert"`` of the specification is kept in
+        ``"reversible"``, ``"fixed_accuracy"`` (with ``tolerance``), ``"fixed_rate"`` (with ``rate``, bits of a value)
+        or ``"fixed_precision"`` (with ``precision``, bit planes). The mode ``"expert"`` of the specification is kept in
         metadata, but chunks are neither read nor written: zfpy has no function for it.
     tolerance, rate, precision
         The parameter of the mode.
@@ -207,18 +205,18 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
         return given | dict(zip(_EXPERT, self.expert, strict=False))
 
     def validate(self, *, shape: tuple[int, ...], dtype: ZDType[Any, Any], **_others: Any) -> None:
-        """Raise ValueError if zfp has no way to take the elements, or the array has too many dimensions."""
+        """Raise ValueError if zfp does not accept the elements, or the array has too many dimensions."""
         _carrier_of(dtype.to_native_dtype())
         if len(shape) > _MOST_AXES:
             raise ValueError(f"codec 'zfp' takes arrays of up to {_MOST_AXES} dimensions, got shape {shape}")
 
     def bind(self, spec: ArraySpec) -> BoundZfp:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return BoundZfp(spec, self)
 
 
 def decode_numcodec(codec: Any, data: Any, nbytes: int | None, limit: int) -> AnyArray:
-    """Decode a zfp stream with a header, as numcodecs stores it, once the header is found to fit the chunk.
+    """Decode a zfp stream with a header, as numcodecs stores it, after a check that the header fits the chunk.
 
     Parameters
     ----------
@@ -227,16 +225,16 @@ def decode_numcodec(codec: Any, data: Any, nbytes: int | None, limit: int) -> An
     data
         The stored bytes.
     nbytes
-        The size that the elements must have, or None.
+        The exact size of the elements, or None.
     limit
-        The most that they may have where ``nbytes`` is None.
+        The maximum size if ``nbytes`` is None.
 
     Raises
     ------
     ValueError
-        When the header is damaged or states another size.
+        If the header is damaged or states another size.
     ChunkDecodeError
-        When the stream is too short for its rate.
+        If the stream is too short for its rate.
     """
     zfpy = _zfpy()
     stored = as_bytes(data)
@@ -245,12 +243,12 @@ def decode_numcodec(codec: Any, data: Any, nbytes: int | None, limit: int) -> An
     itemsize = np.dtype(header["type"]).itemsize
     size = prod(field) * itemsize
     if size != nbytes if nbytes is not None else size > limit:
-        raise ValueError(f"the header tells of {field} elements of {itemsize} bytes; {nbytes} bytes are needed")
+        raise ValueError(f"the header states {field} elements of {itemsize} bytes; {nbytes} bytes are needed")
     blocks = prod(-(-length // 4) for length in field)
     fixed = {"rate": "maxbits", "expert": "minbits"}.get(header["mode"])
     bits = int(header["config"]["expert"][fixed]) if fixed else 1
     if fixed and blocks * bits // 8 > stored.size + itemsize:
         raise ChunkDecodeError(f"{stored.size} bytes are too few for {blocks} blocks of {bits} bits")
-    # zfp does not know where a stream ends: what it may touch must be there.
+    # zfp does not know the end of a stream: all memory that it may read must exist.
     beyond = blocks * (-(-bits // 8)) + 2 * itemsize * 4 ** len(field) + _HEADER_NBYTES
     return np.asarray(codec.decode(np.concatenate([stored, np.zeros(beyond, np.uint8)])))

@@ -1,7 +1,7 @@
 """The codecs of the numcodecs package as codecs of format 3, each under the name ``numcodecs.<id>``.
 
 May import: the floors below, and the modules of ``zarr.codecs`` that bind codecs.
-Read first: ``_codecs.py``, for what they share and the 21 classes.
+Read first: ``_codecs.py``, for their common base and the 21 classes.
 """
 
 from __future__ import annotations

@@ -1,14 +1,20 @@
-"""The 21 codecs. Their parameters are those of the numcodecs classes of the same name."""
+"""Define the 21 codecs ``numcodecs.*`` of format 3.
+
+The parameters of a codec are those of the class of numcodecs with the same name. ``zarr.codecs.numcodecs`` exports the
+classes; the registry finds them by their names in documents.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
+from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, CodecJSON_V2
+from zarr.abc.numcodec import Numcodec
+from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
@@ -21,24 +27,13 @@ from zarr.codecs.base.bound import (
     replace_spec,
 )
 from zarr.codecs.base.described import ArrayArrayMethods, ArrayBytesMethods, BytesBytesMethods, configuration_of
-from zarr.codecs.base.streams import (
-    DTYPE_PARAMETERS,
-    bytes_codec,
-    numcodec_decode,
-    numcodec_encode,
-)
+from zarr.codecs.base.streams import DTYPE_PARAMETERS, bytes_codec, numcodec_decode, numcodec_encode
 from zarr.dtype import UInt8, get_data_type_from_native_dtype
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.errors import ChunkDecodeError
 from zarr.registry import get_numcodec
 from zarr.registry.codecs import check_numcodec_parameters
 from zarr.types import JSON
-
-if TYPE_CHECKING:
-    from zarr.abc.codec import CodecJSON_V2
-    from zarr.abc.numcodec import Numcodec
-    from zarr.chunks.spec import ArraySpec
-
 
 __all__ = [
     "BZ2", "CRC32", "CRC32C", "LZ4", "LZMA", "ZFPY", "Adler32", "AsType", "BitRound", "Blosc", "Delta",
@@ -51,7 +46,7 @@ CODEC_PREFIX = "numcodecs."
 
 @dataclass(frozen=True)
 class _NumcodecsCodec:
-    """A codec whose work a numcodecs object does.
+    """A codec that a numcodecs object carries out.
 
     Parameters
     ----------
@@ -61,12 +56,18 @@ class _NumcodecsCodec:
 
     codec_name: ClassVar[str]
     codec_config: dict[str, JSON]
-    """The configuration as numcodecs has it, with the ``id``."""
+    """The configuration in numcodecs, with the ``id``."""
 
     def __init_subclass__(cls, *, codec_name: str | None = None, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if codec_name is not None:
             cls.codec_name = CODEC_PREFIX + codec_name
+
+    def __new__(cls, *args: Any, **codec_config: Any) -> Any:
+        """Return a codec; with parameters by position return the numcodecs codec, as in zarr-python 2."""
+        if args:
+            return type(get_numcodec({"id": cls.codec_name.removeprefix(CODEC_PREFIX)}))(*args, **codec_config)
+        return super().__new__(cls)
 
     def __init__(self, **codec_config: JSON) -> None:
         if not hasattr(type(self), "codec_name"):
@@ -92,17 +93,49 @@ class _NumcodecsCodec:
 
     @classmethod
     def from_dict(cls, data: dict[str, JSON]) -> Self:
-        """Return the codec that a JSON object describes; the configuration may be left out, and the prefix, too."""
+        """Return the codec of a JSON object; the configuration and the prefix may be missing.
+
+        Parameters
+        ----------
+        data : dict
+            The codec as it stands in a metadata document.
+
+        Returns
+        -------
+        codec
+        """
         if data.get("name") == cls.codec_name.removeprefix(CODEC_PREFIX):
             data = {**data, "name": cls.codec_name}
         return cls(**configuration_of(data, cls.codec_name, required=False))
 
     def to_dict(self) -> dict[str, JSON]:
-        """Return the JSON object that describes this codec."""
+        """Return the JSON object of this codec.
+
+        Returns
+        -------
+        dict
+            With ``name`` and ``configuration``.
+        """
         return {"name": self.codec_name, "configuration": self._parameters}
 
+    def get_config(self) -> dict[str, JSON]:
+        """Return the configuration of the numcodecs object, with the ``id``: in format 2 this is the codec's JSON.
+
+        Returns
+        -------
+        dict
+            The configuration.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> zarr.codecs.BZ2(level=4).get_config()
+        {'id': 'bz2', 'level': 4}
+        """
+        return dict(self._codec.get_config())
+
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
-        """Raise, because the size depends on the data."""
+        """Raise an error: the size depends on the data."""
         raise NotImplementedError(f"The encoded size of {self.codec_name} is not known beforehand.")
 
     def __repr__(self) -> str:
@@ -112,7 +145,7 @@ class _NumcodecsCodec:
         return hash((type(self), repr(sorted(self.codec_config.items(), key=lambda item: item[0]))))
 
     def __getstate__(self) -> dict[str, Any]:
-        # The numcodecs object is made again where it is needed; some of them cannot be pickled.
+        # The numcodecs object is made again at its next use; some of them cannot be pickled.
         return {"codec_config": self.codec_config}
 
 
@@ -120,7 +153,7 @@ class _NumcodecsBytesBytesCodec(_NumcodecsCodec, BytesBytesMethods, BytesBytesCo
     """A codec of numcodecs from bytes to bytes."""
 
     def bind(self, spec: ArraySpec) -> BoundBase:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return bytes_codec(self.codec_name, spec, self.codec_config, 1)
 
 
@@ -138,21 +171,21 @@ class _NumcodecsArrayArrayCodec(_NumcodecsCodec, ArrayArrayMethods, ArrayArrayCo
     """A codec of numcodecs from arrays to arrays."""
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """Return the description with the data type of what is stored, where the codec states it."""
+        """Return the description with the stored data type, if the codec states it."""
         stored = self.codec_config.get(DTYPE_PARAMETERS.get(self._id, ("", ""))[1])
         if not stored:
             return chunk_spec
         return replace_spec(chunk_spec, dtype=get_data_type_from_native_dtype(np.dtype(cast("str", stored))))
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Return the codec with the data type of the array, if none was given and it needs one."""
+        """Return the codec with the data type of the array, if it needs one and has none."""
         name = DTYPE_PARAMETERS.get(self._id, ("", ""))[0]
         if not name or isinstance(self, Delta) or self.codec_config.get(name):
             return self
         return type(self)(**{**self.codec_config, name: str(native_dtype(array_spec))})
 
     def bind(self, spec: ArraySpec) -> BoundBase:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return NumcodecArray(self.codec_name, spec, self.resolve_metadata(spec), self._codec)
 
 
@@ -160,15 +193,15 @@ class _NumcodecsArrayBytesCodec(_NumcodecsCodec, ArrayBytesMethods, ArrayBytesCo
     """A codec of numcodecs from arrays to bytes."""
 
     def bind(self, spec: ArraySpec) -> BoundBase:
-        """Make the codec ready for chunks of one description."""
+        """Return the codec bound to chunks of one description."""
         return NumcodecSerializer(self.codec_name, spec, self._codec)
 
 
 class NumcodecArray(FunctionCodec):
     """A bound array-to-array codec of numcodecs.
 
-    Those codecs walk an array in the order of its memory, so that they get contiguous arrays only; else what is stored
-    would depend on how the caller's array happens to lie.
+    These codecs read an array in the order of its memory, so they get contiguous arrays only; otherwise the stored
+    bytes would depend on the memory layout of the caller's array.
     """
 
     def __init__(self, name: str, spec: ArraySpec, out_spec: ArraySpec, codec: Numcodec) -> None:
@@ -182,7 +215,7 @@ class NumcodecArray(FunctionCodec):
         encoded = np.asarray(numcodec_encode(self.name, self._codec, contiguous))
         if encoded.size != element_count(self._out_shape) or encoded.dtype.itemsize != self._out_dtype.itemsize:
             return encoded
-        # Some give the bits of their result as integers; those are no numbers to convert.
+        # Some return the bits of their result as integers; these are not to be converted as numbers.
         return np.ascontiguousarray(encoded).view(self._out_dtype).reshape(self._out_shape)
 
     def _decode_array(self, data: AnyArray) -> AnyArray:
@@ -210,12 +243,12 @@ class NumcodecSerializer(BoundBase):
 
 
 def shaped(name: str, decoded: AnyArray, shape: tuple[int, ...], dtype: np.dtype[Any]) -> AnyArray:
-    """Return what a numcodecs object decoded as an array of a shape and dtype.
+    """Return the decoded result of a numcodecs object as an array of a shape and dtype.
 
     Raises
     ------
     ChunkDecodeError
-        When it has another number of bytes.
+        If it has another number of bytes.
 
     Examples
     --------
@@ -236,60 +269,100 @@ def shaped(name: str, decoded: AnyArray, shape: tuple[int, ...], dtype: np.dtype
 class Blosc(_NumcodecsBytesBytesCodec, codec_name="blosc"):
     """Compress with blosc.
 
-    See [numcodecs.Blosc][] for its parameters.
+    Its parameters are those of ``numcodecs.Blosc``, by name.
+
+    Examples
+    --------
+    >>> Blosc(cname="zstd", clevel=5, shuffle=2).to_dict()["name"]
+    'numcodecs.blosc'
     """
 
 
 class LZ4(_NumcodecsBytesBytesCodec, codec_name="lz4"):
     """Compress with LZ4.
 
-    See [numcodecs.LZ4][] for its parameters.
+    Its parameters are those of ``numcodecs.LZ4``, by name.
+
+    Examples
+    --------
+    >>> LZ4(acceleration=2).to_dict()["name"]
+    'numcodecs.lz4'
     """
 
 
 class Zstd(_NumcodecsBytesBytesCodec, codec_name="zstd"):
     """Compress with Zstandard.
 
-    See [numcodecs.Zstd][] for its parameters.
+    Its parameters are those of ``numcodecs.Zstd``, by name.
+
+    Examples
+    --------
+    >>> Zstd(level=3).to_dict()["name"]
+    'numcodecs.zstd'
     """
 
 
 class Zlib(_NumcodecsBytesBytesCodec, codec_name="zlib"):
     """Compress with zlib.
 
-    See [numcodecs.Zlib][] for its parameters.
+    Its parameters are those of ``numcodecs.Zlib``, by name.
+
+    Examples
+    --------
+    >>> Zlib(level=6).to_dict()["name"]
+    'numcodecs.zlib'
     """
 
 
 class GZip(_NumcodecsBytesBytesCodec, codec_name="gzip"):
     """Compress with gzip.
 
-    See [numcodecs.GZip][] for its parameters.
+    Its parameters are those of ``numcodecs.GZip``, by name.
+
+    Examples
+    --------
+    >>> GZip(level=6).to_dict()["name"]
+    'numcodecs.gzip'
     """
 
 
 class BZ2(_NumcodecsBytesBytesCodec, codec_name="bz2"):
     """Compress with bzip2.
 
-    See [numcodecs.BZ2][] for its parameters.
+    Its parameters are those of ``numcodecs.BZ2``, by name.
+
+    Examples
+    --------
+    >>> BZ2(level=9).to_dict()["name"]
+    'numcodecs.bz2'
     """
 
 
 class LZMA(_NumcodecsBytesBytesCodec, codec_name="lzma"):
     """Compress with LZMA.
 
-    See [numcodecs.LZMA][] for its parameters.
+    Its parameters are those of ``numcodecs.LZMA``, by name.
+
+    Examples
+    --------
+    >>> LZMA(preset=6).to_dict()["name"]
+    'numcodecs.lzma'
     """
 
 
 class Shuffle(_NumcodecsBytesBytesCodec, codec_name="shuffle"):
     """Put the first bytes of all elements together, then the second bytes, and so on.
 
-    See [numcodecs.Shuffle][] for its parameters.
+    Its parameters are those of ``numcodecs.Shuffle``, by name.
+
+    Examples
+    --------
+    >>> Shuffle(elementsize=4).to_dict()["name"]
+    'numcodecs.shuffle'
     """
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """Return the codec with the element size of the array, if none was given."""
+        """Return the codec with the element size of the array, if it has none."""
         itemsize = native_dtype(array_spec).itemsize
         if self.codec_config.get("elementsize") is not None or not itemsize:  # 0 means that nothing is shuffled
             return self
@@ -299,13 +372,18 @@ class Shuffle(_NumcodecsBytesBytesCodec, codec_name="shuffle"):
 class Delta(_NumcodecsArrayArrayCodec, codec_name="delta"):
     """Store differences of neighbours.
 
-    See [numcodecs.Delta][] for its parameters.
+    Its parameters are those of ``numcodecs.Delta``, by name.
+
+    Examples
+    --------
+    >>> Delta(dtype="<i4").to_dict()["name"]
+    'numcodecs.delta'
     """
 
     def bind(self, spec: ArraySpec) -> BoundBase:
-        """Make the codec ready for chunks of one description.
+        """Return the codec bound to chunks of one description.
 
-        The compiled core knows differences of numbers in the machine's byte order.
+        The compiled core supports differences of numbers in the machine's byte order.
         """
         bound = super().bind(spec)
         config: dict[str, Any] = self.codec_config
@@ -318,28 +396,48 @@ class Delta(_NumcodecsArrayArrayCodec, codec_name="delta"):
 class BitRound(_NumcodecsArrayArrayCodec, codec_name="bitround"):
     """Keep only some bits of the mantissa.
 
-    See [numcodecs.BitRound][] for its parameters.
+    Its parameters are those of ``numcodecs.BitRound``, by name.
+
+    Examples
+    --------
+    >>> BitRound(keepbits=10).to_dict()["name"]
+    'numcodecs.bitround'
     """
 
 
 class FixedScaleOffset(_NumcodecsArrayArrayCodec, codec_name="fixedscaleoffset"):
     """Store ``(x - offset) * scale``, rounded.
 
-    See [numcodecs.FixedScaleOffset][] for its parameters.
+    Its parameters are those of ``numcodecs.FixedScaleOffset``, by name.
+
+    Examples
+    --------
+    >>> FixedScaleOffset(offset=0, scale=10, dtype="<f8", astype="<i4").to_dict()["name"]
+    'numcodecs.fixedscaleoffset'
     """
 
 
 class Quantize(_NumcodecsArrayArrayCodec, codec_name="quantize"):
     """Keep only some decimal digits.
 
-    See [numcodecs.Quantize][] for its parameters.
+    Its parameters are those of ``numcodecs.Quantize``, by name.
+
+    Examples
+    --------
+    >>> Quantize(digits=2, dtype="<f8").to_dict()["name"]
+    'numcodecs.quantize'
     """
 
 
 class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
-    """Store eight booleans in a byte, behind a byte that says how many bits of the last one are unused.
+    """Store eight booleans in a byte, after a byte with the number of unused bits of the last one.
 
-    See [numcodecs.PackBits][] for its parameters.
+    Its parameters are those of ``numcodecs.PackBits``, by name.
+
+    Examples
+    --------
+    >>> PackBits().to_dict()["name"]
+    'numcodecs.packbits'
     """
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
@@ -348,7 +446,7 @@ class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
         return replace_spec(chunk_spec, shape=(nbytes,), dtype=UInt8(), fill_value=np.uint8(0))
 
     def validate(self, *, dtype: ZDType[TBaseDType, TBaseScalar], **_kwargs: Any) -> None:
-        """Raise ValueError if the array does not hold booleans."""
+        """Raise ValueError if the array has no booleans."""
         if dtype.to_native_dtype() != np.dtype("bool"):
             raise ValueError(f"Packbits filter requires bool dtype. Got {dtype}.")
 
@@ -356,54 +454,94 @@ class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
 class AsType(_NumcodecsArrayArrayCodec, codec_name="astype"):
     """Store elements in another data type.
 
-    See [numcodecs.AsType][] for its parameters.
+    Its parameters are those of ``numcodecs.AsType``, by name.
+
+    Examples
+    --------
+    >>> AsType(encode_dtype="<f4", decode_dtype="<f8").to_dict()["name"]
+    'numcodecs.astype'
     """
 
 
 class CRC32(_NumcodecsChecksumCodec, codec_name="crc32"):
     """Store a CRC-32 checksum with the bytes.
 
-    See [numcodecs.CRC32][] for its parameters.
+    Its parameters are those of ``numcodecs.CRC32``, by name.
+
+    Examples
+    --------
+    >>> CRC32().to_dict()["name"]
+    'numcodecs.crc32'
     """
 
 
 class CRC32C(_NumcodecsChecksumCodec, codec_name="crc32c"):
     """Store a CRC-32C checksum with the bytes.
 
-    See [numcodecs.CRC32C][] for its parameters.
+    Its parameters are those of ``numcodecs.CRC32C``, by name.
+
+    Examples
+    --------
+    >>> CRC32C().to_dict()["name"]
+    'numcodecs.crc32c'
     """
 
 
 class Adler32(_NumcodecsChecksumCodec, codec_name="adler32"):
     """Store an Adler-32 checksum with the bytes.
 
-    See [numcodecs.Adler32][] for its parameters.
+    Its parameters are those of ``numcodecs.Adler32``, by name.
+
+    Examples
+    --------
+    >>> Adler32().to_dict()["name"]
+    'numcodecs.adler32'
     """
 
 
 class Fletcher32(_NumcodecsChecksumCodec, codec_name="fletcher32"):
     """Store a Fletcher-32 checksum with the bytes.
 
-    See [numcodecs.Fletcher32][] for its parameters.
+    Its parameters are those of ``numcodecs.Fletcher32``, by name.
+
+    Examples
+    --------
+    >>> Fletcher32().to_dict()["name"]
+    'numcodecs.fletcher32'
     """
 
 
 class JenkinsLookup3(_NumcodecsChecksumCodec, codec_name="jenkins_lookup3"):
     """Store a Jenkins lookup3 checksum with the bytes.
 
-    See [numcodecs.JenkinsLookup3][] for its parameters.
+    Its parameters are those of ``numcodecs.JenkinsLookup3``, by name.
+
+    Examples
+    --------
+    >>> JenkinsLookup3().to_dict()["name"]
+    'numcodecs.jenkins_lookup3'
     """
 
 
 class PCodec(_NumcodecsArrayBytesCodec, codec_name="pcodec"):
     """Compress numbers with pcodec; needs the ``pcodec`` package.
 
-    See [numcodecs.PCodec][] for its parameters.
+    Its parameters are those of ``numcodecs.PCodec``, by name.
+
+    Examples
+    --------
+    >>> PCodec(level=8).to_dict()["name"]
+    'numcodecs.pcodec'
     """
 
 
 class ZFPY(_NumcodecsArrayBytesCodec, codec_name="zfpy"):
     """Compress floating-point numbers with zfp; needs the ``zfpy`` package.
 
-    See [numcodecs.ZFPY][] for its parameters.
+    Its parameters are those of ``numcodecs.ZFPY``, by name.
+
+    Examples
+    --------
+    >>> ZFPY(mode=4, tolerance=0.01).to_dict()["name"]
+    'numcodecs.zfpy'
     """

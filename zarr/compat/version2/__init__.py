@@ -2,5 +2,5 @@
 
 May import: everything; only those three modules import it. The stores of zarr-python 2 are in
 ``zarr.storage.version2``.
-Read first: any file, each stands alone.
+Read first: any file; each is independent.
 """

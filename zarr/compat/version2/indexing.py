@@ -1,6 +1,6 @@
 """Indexers of zarr-python 2, for programs that cut selections into chunks themselves.
 
-The indexers take an array, as there, or a shape and a grid, as ``zarr.core.indexing`` does.
+The indexers take an array, as in zarr-python 2, or a shape and a grid, as ``zarr.core.indexing`` does.
 """
 
 from __future__ import annotations

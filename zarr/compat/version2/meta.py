@@ -176,8 +176,31 @@ def _check_format(document: Mapping[str, Any]) -> None:
         raise MetadataError(f"the document is of zarr_format {document.get('zarr_format')!r}, not 2")
 
 
+class Metadata2:
+    """The functions of this module as methods of a class, as the stores of zarr-python 2 have them.
+
+    Examples
+    --------
+    >>> Metadata2.decode_group_metadata(Metadata2.encode_group_metadata())
+    {'zarr_format': 2}
+    """
+
+    ZARR_FORMAT = ZARR_FORMAT
+    parse_metadata = staticmethod(parse_metadata)
+    encode_dtype = staticmethod(encode_dtype)
+    decode_dtype = staticmethod(decode_dtype)
+    encode_fill_value = staticmethod(encode_fill_value)
+    decode_fill_value = staticmethod(decode_fill_value)
+    encode_array_metadata = staticmethod(encode_array_metadata)
+    decode_array_metadata = staticmethod(decode_array_metadata)
+    encode_group_metadata = staticmethod(encode_group_metadata)
+    decode_group_metadata = staticmethod(decode_group_metadata)
+
+
+FLOAT_FILLS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
+
 __all__ = [
-    "MetadataError", "ZARR_FORMAT", "decode_array_metadata", "decode_dtype", "decode_fill_value",
-    "decode_group_metadata", "encode_array_metadata", "encode_dtype", "encode_fill_value", "encode_group_metadata",
-    "json_dumps", "json_loads", "parse_metadata",
-]
+    "FLOAT_FILLS", "ZARR_FORMAT", "Metadata2", "MetadataError", "decode_array_metadata", "decode_dtype",
+    "decode_fill_value", "decode_group_metadata", "encode_array_metadata", "encode_dtype", "encode_fill_value",
+    "encode_group_metadata", "json_dumps", "json_loads", "parse_metadata",
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Small functions, for programs that took them from zarr-python 2's ``zarr.util``.
+"""Small functions, for programs that import them from zarr-python 2's ``zarr.util``.
 
 May import: everything; nothing below imports from here.
 """
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from zarr.arrays.create.version2 import implied_object_codec
-from zarr.arrays.show.info import human_readable_size
+from zarr.arrays.show.info import human_readable_size as human_readable_size
 from zarr.storage.keys import normalize_path
 from zarr.types import parse_shapelike
 
@@ -27,7 +27,7 @@ class NumberEncoder(json.JSONEncoder):
     """A JSON encoder for the integers and floats of other libraries."""
 
     def default(self, o: Any) -> Any:
-        """Return the number for an object that JSON does not know."""
+        """Return the number for an object without a JSON form."""
         if isinstance(o, numbers.Integral):
             return int(o)
         if isinstance(o, numbers.Real):
@@ -65,7 +65,7 @@ def normalize_shape(shape: int | tuple[int, ...] | None) -> tuple[int, ...]:
     Raises
     ------
     TypeError
-        It is None.
+        If it is None.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tupl
     Raises
     ------
     ValueError
-        There are more lengths than axes.
+        If there are more lengths than axes.
 
     Examples
     --------
@@ -163,7 +163,7 @@ def normalize_order(order: Any) -> str:
     Raises
     ------
     ValueError
-        It is neither.
+        If it is neither.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def normalize_dimension_separator(sep: str | None) -> str | None:
     Raises
     ------
     ValueError
-        It is none.
+        If it is none.
     """
     if sep not in (".", "/", None):
         raise ValueError(f"dimension_separator must be either '.' or '/', found: {sep!r}")
@@ -195,7 +195,7 @@ def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
     Raises
     ------
     ValueError
-        It is none of the data type.
+        If it is none of the data type.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, 
     Raises
     ------
     ValueError
-        It has another number of dimensions.
+        If it has another number of dimensions.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def normalize_storage_path(path: str | bytes | None) -> str:
     Raises
     ------
     ValueError
-        There is a "." or ".." in it.
+        If there is a "." or ".." in it.
 
     Examples
     --------
@@ -253,6 +253,11 @@ def normalize_storage_path(path: str | bytes | None) -> str:
 def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
     """Return True if a selection is all of an array of a shape.
 
+    Raises
+    ------
+    TypeError
+        If a part of it is neither a slice nor an integer.
+
     Examples
     --------
     >>> is_total_slice((slice(0, 5), ...), (5, 3))
@@ -262,8 +267,10 @@ def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
         return True
     items = item if isinstance(item, tuple) else (item,)
     items = tuple(part for part in items if part is not Ellipsis)
+    if not all(isinstance(part, slice | numbers.Integral) for part in items):
+        raise TypeError(f"expected slices and integers, got {item!r}")
     return all(
-        isinstance(part, slice) and (part.step in (1, None)) and part.indices(n)[:2] == (0, n)
+        (isinstance(part, slice) and (part.step in (1, None)) and part.indices(n)[:2] == (0, n)) or (part, n) == (0, 1)
         for part, n in zip(items, shape, strict=False)
     )
 
@@ -285,9 +292,9 @@ def check_array_shape(param: str, array: Any, shape: tuple[int, ...]) -> None:
     Raises
     ------
     TypeError
-        It has no shape.
+        If it has no shape.
     ValueError
-        It has another one.
+        If it has another one.
     """
     if not hasattr(array, "shape"):
         raise TypeError(f"parameter {param!r}: expected an array-like object, got {type(array)!r}")
@@ -398,12 +405,3 @@ class InfoReporter:
 
     def __repr__(self) -> str:
         return info_text_report(self.items)
-
-
-__all__ = [
-    "CHUNK_BASE", "CHUNK_MAX", "CHUNK_MIN", "InfoReporter", "NoLock", "NumberEncoder", "all_equal", "buffer_size",
-    "check_array_shape", "flatten", "guess_chunks", "human_readable_size", "info_text_report", "is_total_slice",
-    "is_valid_python_name", "json_dumps", "json_loads", "nolock", "normalize_chunks", "normalize_dimension_separator",
-    "normalize_dtype", "normalize_fill_value", "normalize_order", "normalize_resize_args", "normalize_shape",
-    "normalize_storage_path", "retry_call",
-]

@@ -13,7 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 import zarr_core
-from zarr.arrays.io.selection import is_bool_array, is_integer_array, is_integer_list, pop_fields
+from zarr.arrays.io.selection import (
+    expand_ellipsis,
+    is_bool_array,
+    is_integer_array,
+    is_integer_list,
+    pop_fields,
+)
 from zarr.arrays.methods.indexers import AsyncOIndex, AsyncVIndex, BlockIndex, OIndex, VIndex
 from zarr.chunks import ChunkGrid, DimensionGrid
 from zarr.chunks.shapes import block_of, cells
@@ -48,7 +54,7 @@ class DimIndexer:
     Parameters
     ----------
     dim_sel
-        Of the kind that the class is for.
+        A selection of the kind of the class.
     dim_len : int
     dim_grid : DimensionGrid
 
@@ -201,15 +207,15 @@ class Indexer:
     Parameters
     ----------
     selection
-        Of the kind that the class is for.
+        A selection of the kind of the class.
     shape : tuple of int
-        Of the array.
+        The shape of the array.
     chunk_grid : ChunkGrid, or the metadata of one
 
     Attributes
     ----------
     shape : tuple of int
-        Of the result.
+        The shape of the result.
     drop_axes : tuple of int
         Always empty: the selections of integers drop their axes themselves.
     """
@@ -331,7 +337,7 @@ def get_indexer(selection: Any, shape: tuple[int, ...], chunk_grid: Any) -> Inde
     return BasicIndexer(plain, shape, chunk_grid)
 
 
-# --------------------------------------------------------------------------------------- small questions
+# --------------------------------------------------------------------------------------- small checks
 
 
 def ensure_tuple(v: Any) -> tuple[Any, ...]:
@@ -387,7 +393,7 @@ def is_basic_selection(selection: Any) -> bool:
 
 
 def is_pure_fancy_indexing(selection: Any, ndim: int) -> bool:
-    """Return True if a selection names points: an array of indices for every axis, or a mask of all axes."""
+    """Return True if a selection is of points: an array of indices for every axis, or a mask of all axes."""
     if is_bool_array(selection) and np.ndim(selection) == ndim:
         return True
     if ndim == 1 and (is_integer_list(selection) or is_integer_array(selection) or is_bool_list(selection)):
@@ -411,16 +417,8 @@ def is_pure_orthogonal_indexing(selection: Any, ndim: int) -> bool:
 
 
 def replace_ellipsis(selection: Any, shape: Sequence[int]) -> tuple[Any, ...]:
-    """Replace the ellipsis and missing axes by slices; IndexError for two ellipses or too many indices."""
-    items = ensure_tuple(selection)
-    dots = [index for index, item in enumerate(items) if item is Ellipsis]
-    if len(dots) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    missing = len(shape) - (len(items) - len(dots))
-    if missing < 0:
-        raise IndexError(f"too many indices for array; expected {len(shape)}, got {len(items) - len(dots)}")
-    at = dots[0] if dots else len(items)
-    return (*items[:at], *[slice(None)] * missing, *items[at + len(dots) :])
+    """Replace the ellipsis and missing axes by slices; raise IndexError for two ellipses or too many indices."""
+    return expand_ellipsis(ensure_tuple(selection), len(shape))
 
 
 def normalize_integer_selection(dim_sel: int, dim_len: int) -> int:
@@ -506,9 +504,9 @@ def iter_grid(
     ----------
     grid_shape : sequence of int
     origin : sequence of int, optional
-        The first cell of the block; the first of the grid by default.
+        The first cell of the block; by default the first of the grid.
     selection_shape : sequence of int, optional
-        The number of cells along each axis; all that follow by default.
+        The number of cells along each axis; by default all following ones.
     order : "lexicographic"
 
     Raises
@@ -553,7 +551,7 @@ def iter_regions(
 
 
 def decode_morton(z: int, chunk_shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the coordinates at position ``z`` of the Z-curve, whose bits are dealt to the axes in turn."""
+    """Return the coordinates at position ``z`` of the Z-curve, whose bits go to the axes in turn."""
     bits = [max(length - 1, 0).bit_length() for length in chunk_shape]
     coords = [0] * len(bits)
     taken = 0

@@ -7,25 +7,10 @@ Needed by data types written outside this library, and by virtualizarr, which im
 from __future__ import annotations
 
 import json
-import math
 import sys
+import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-    Literal,
-    NewType,
-    NotRequired,
-    SupportsComplex,
-    SupportsFloat,
-    SupportsIndex,
-    SupportsInt,
-    TypeAlias,
-    TypedDict,
-    TypeGuard,
-    cast,
-)
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeGuard, cast
 
 import numpy as np
 
@@ -33,29 +18,32 @@ from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.dtype import scalars
 from zarr.dtype.base import byte_order_of, endianness_mark
 from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
-from zarr.dtype.scalars import ENDIANNESS_STR, check_dtype_spec_v2, float_from_json, float_to_json
-from zarr.dtype.types.times import DATETIME_UNIT, DateTimeUnit
-from zarr.metadata.documents import dump_document, load_document
+from zarr.dtype.scalars import ENDIANNESS_STR as ENDIANNESS_STR
+from zarr.dtype.scalars import SPECIAL_FLOATS, check_dtype_spec_v2, float_from_json, float_to_json
+from zarr.dtype.types.times import DATETIME_UNIT as DATETIME_UNIT
+from zarr.dtype.types.times import DateTimeUnit as DateTimeUnit
+from zarr.metadata.documents import dump_document as dump_document
+from zarr.metadata.documents import load_document as load_document
 from zarr.storage.path import StorePath
-from zarr.types import JSON, DTypeJSON, EndiannessStr, NamedConfig, ZarrFormat
+from zarr.types import JSON, DTypeJSON, NamedConfig, ZarrFormat
+from zarr.types import EndiannessStr as EndiannessStr
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest, Store
 
-IntishFloat = NewType("IntishFloat", float)
-IntishStr = NewType("IntishStr", str)
-FloatishStr = NewType("FloatishStr", str)
+IntishFloat = typing.NewType("IntishFloat", float)
+IntishStr = typing.NewType("IntishStr", str)
+FloatishStr = typing.NewType("FloatishStr", str)
 NumpyEndiannessStr: TypeAlias = Literal[">", "<", "="]
 NUMPY_ENDIANNESS_STR = (">", "<", "=")
 SpecialFloatStrings: TypeAlias = Literal["NaN", "Infinity", "-Infinity"]
 SPECIAL_FLOAT_STRINGS: Final = ("NaN", "Infinity", "-Infinity")
 JSONFloatV2: TypeAlias = float | SpecialFloatStrings
 JSONFloatV3: TypeAlias = float | str
-IntLike: TypeAlias = SupportsInt | SupportsIndex | bytes | str
-FloatLike: TypeAlias = SupportsIndex | SupportsFloat | bytes | str
-ComplexLike: TypeAlias = SupportsFloat | SupportsIndex | SupportsComplex | bytes | str | None
+IntLike: TypeAlias = typing.SupportsInt | typing.SupportsIndex | bytes | str
+FloatLike: TypeAlias = typing.SupportsIndex | typing.SupportsFloat | bytes | str
+ComplexLike: TypeAlias = typing.SupportsFloat | typing.SupportsIndex | typing.SupportsComplex | bytes | str | None
 
-_SPECIAL = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 # The dtype of a float by the number of hexadecimal digits of its bits.
 _WIDTHS: dict[int, np.dtype[Any]] = {4: np.dtype(np.float16), 8: np.dtype(np.float32), 16: np.dtype(np.float64)}
 
@@ -71,7 +59,7 @@ def float_from_json_v2(data: float | str) -> float:
     >>> float_from_json_v2("-Infinity")
     -inf
     """
-    return _SPECIAL[data] if isinstance(data, str) and data in _SPECIAL else float(data)
+    return SPECIAL_FLOATS[data] if isinstance(data, str) and data in SPECIAL_FLOATS else float(data)
 
 
 def float_from_json_v3(data: float | str) -> float:
@@ -87,7 +75,7 @@ def float_from_json_v3(data: float | str) -> float:
     >>> float_from_json_v3("0x3ff0000000000000")
     1.0
     """
-    if not isinstance(data, str) or data in _SPECIAL:
+    if not isinstance(data, str) or data in SPECIAL_FLOATS:
         return float_from_json_v2(data)
     if not data.startswith("0x"):
         raise ValueError(
@@ -160,7 +148,7 @@ def check_json_float_v2(data: JSON) -> TypeGuard[float | str]:
     >>> check_json_float_v2("NaN"), check_json_float_v2("1.0")
     (True, False)
     """
-    return isinstance(data, float | int) or (isinstance(data, str) and data in _SPECIAL)
+    return isinstance(data, float | int) or (isinstance(data, str) and data in SPECIAL_FLOATS)
 
 
 def check_json_float_v3(data: JSON) -> TypeGuard[float | str]:
@@ -290,7 +278,7 @@ def endianness_from_numpy_str(endianness: NumpyEndiannessStr) -> EndiannessStr:
     Raises
     ------
     ValueError
-        It is none of the marks.
+        If it is none of the marks.
 
     Examples
     --------
@@ -389,9 +377,9 @@ class ArrayMetadataJSON_V3(TypedDict):
     chunk_key_encoding: NamedConfig[str, Mapping[str, object]]
     fill_value: JSON
     codecs: tuple[str | NamedConfig[str, Mapping[str, object]], ...]
-    attributes: NotRequired[Mapping[str, JSON]]
-    storage_transformers: NotRequired[tuple[Mapping[str, JSON], ...]]
-    dimension_names: NotRequired[tuple[str | None, ...]]
+    attributes: typing.NotRequired[Mapping[str, JSON]]
+    storage_transformers: typing.NotRequired[tuple[Mapping[str, JSON], ...]]
+    dimension_names: typing.NotRequired[tuple[str | None, ...]]
 
 
 def buffer_to_json(buffer: Buffer) -> JSON:
@@ -413,7 +401,7 @@ def buffer_to_json_object(buffer: Buffer) -> dict[str, JSON]:
     Raises
     ------
     TypeError
-        It is another JSON value.
+        If it is another JSON value.
 
     Examples
     --------
@@ -436,9 +424,9 @@ def json_to_buffer(
     obj : JSON
     prototype : BufferPrototype, optional
     indent : int, optional
-        By how many spaces each level is indented; by default all is one line.
+        Number of spaces for each level; by default all is one line.
     allow_nan : bool
-        If True, NaN and infinities are written as ``NaN`` and ``Infinity``, which not every reader knows.
+        If True, NaN and infinities are written as ``NaN`` and ``Infinity``, which some readers do not know.
 
     Returns
     -------
@@ -519,18 +507,3 @@ async def set_json(
     >>> asyncio.run(set_json(zarr.storage.MemoryStore(), "zarr.json", {"zarr_format": 3}))
     """
     await store.set(key, json_to_buffer(obj, prototype=prototype, indent=indent, allow_nan=allow_nan))
-
-
-__all__ = [
-    "ArrayMetadataJSON_V3", "ComplexLike", "DATETIME_UNIT", "DateTimeUnit", "ENDIANNESS_STR", "EndiannessStr",
-    "FloatLike", "FloatishStr", "IntLike", "IntishFloat", "IntishStr", "JSONFloatV2", "JSONFloatV3",
-    "NUMPY_ENDIANNESS_STR", "NumpyEndiannessStr", "SPECIAL_FLOAT_STRINGS", "SpecialFloatStrings", "buffer_to_json",
-    "buffer_to_json_object", "bytes_from_json", "bytes_to_json", "check_json_bool", "check_json_complex_float_v2",
-    "check_json_complex_float_v3", "check_json_float_v2", "check_json_float_v3", "check_json_floatish_str",
-    "check_json_int", "check_json_intish_float", "check_json_intish_str", "check_json_str",
-    "complex_float_from_json_v2", "complex_float_from_json_v3", "complex_float_to_json_v2", "complex_float_to_json_v3",
-    "datetime_from_int", "datetimelike_to_int", "dump_document", "endianness_from_numpy_str", "endianness_to_numpy_str",
-    "float_from_json_v2", "float_from_json_v3", "float_to_json_v2", "float_to_json_v3",
-    "get_endianness_from_numpy_dtype", "get_json", "json_equal", "json_to_buffer", "load_document", "set_json",
-    "unpack_dtype_json",
-]

@@ -1,13 +1,13 @@
-"""Arrays, groups and hierarchies as functions of zarr-python 3, by the names that they have there.
+"""Arrays, groups and hierarchies as functions of zarr-python 3, under its names.
 
 Needed by tifffile and cubed (regions and keys of chunks), icechunk and virtualizarr (specs, codecs), and pydantic-zarr
 (``zarr.core.sync_group.get_node``). ``zarr.core.array`` and ``zarr.core.group`` offer all of it,
-``zarr.core.sync_group`` the functions that end with ``_sync``, without that ending.
+``zarr.core.sync_group`` the functions that end in ``_sync``, without that ending.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, CodecPipeline
@@ -15,10 +15,11 @@ from zarr.abc.store import Store
 from zarr.api.asynchronous import create_array, create_hierarchy, from_array, get_array_metadata
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
-from zarr.arrays.change.operations import stored_chunks_steps
+from zarr.arrays.change import stored_chunks_steps
 from zarr.arrays.create import steps as creation
 from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
 from zarr.arrays.handle import parse_metadata as parse_array_metadata
+from zarr.arrays.methods.properties import ArrayFace
 from zarr.buffer.core import BufferPrototype
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
 from zarr.chunks.rectilinear import MAX_EDGES_PER_AXIS
@@ -26,13 +27,16 @@ from zarr.chunks.shapes import cells_outside as _iter_chunk_coords_to_delete
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, ArraySpec
 from zarr.codecs.base.order import SortedCodecs, sort_codecs
 from zarr.dtype import ZDType
-from zarr.errors import NodeNotFoundError
+from zarr.errors import MetadataValidationError, NodeNotFoundError
 from zarr.groups import hierarchy
 from zarr.groups.async_group import AsyncGroup, wrap_async
 from zarr.groups.group import Group, wrap
 from zarr.groups.handle import NodeMetadata, NodeRecord, Nodes
 from zarr.groups.summary import TreeRepr
+from zarr.metadata.group import GroupMetadata, parse_node_type
+from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.runners.choose import async_runner_for, runner_for
+from zarr.steps.consolidated import settle
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import Steps
 from zarr.storage.memory import MemoryStore
@@ -42,60 +46,14 @@ from zarr.types import ZarrFormat
 if TYPE_CHECKING:
     from zarr.chunks import ChunkGrid
 
-AnyFace = Array[Any] | AsyncArray[Any]
-Block = Sequence[int] | None
 
 
-def _iter_chunk_coords(
-    array: AnyFace, *, origin: Block = None, selection_shape: Block = None
-) -> Iterator[tuple[int, ...]]:
-    """Return the coordinates of the chunks of an array, the last axis fastest.
-
-    Parameters
-    ----------
-    array : Array or AsyncArray
-    origin : sequence of int, optional
-        The first chunk of a block; the first of the grid by default.
-    selection_shape : sequence of int, optional
-        The number of chunks of the block along each axis; all that follow by default.
-
-    Returns
-    -------
-    iterator of tuple of int
-
-    Examples
-    --------
-    >>> import zarr
-    >>> list(_iter_chunk_coords(zarr.zeros((4,), chunks=(2,))))
-    [(0,), (1,)]
-    """
-    return array._iter_chunk_coords(origin, selection_shape)
-
-
-def _iter_shard_coords(
-    array: AnyFace, *, origin: Block = None, selection_shape: Block = None
-) -> Iterator[tuple[int, ...]]:
-    """Return the coordinates of the stored objects; parameters as :func:`iter_chunk_coords`."""
-    return array._iter_shard_coords(origin, selection_shape)
-
-
-def _iter_shard_keys(array: AnyFace, *, origin: Block = None, selection_shape: Block = None) -> Iterator[str]:
-    """Return the keys of the stored objects, relative to the array; parameters as :func:`iter_chunk_coords`."""
-    return array._iter_shard_keys(origin, selection_shape)
-
-
-def _iter_chunk_regions(
-    array: AnyFace, *, origin: Block = None, selection_shape: Block = None
-) -> Iterator[tuple[slice, ...]]:
-    """Return the region of the array that each chunk holds; parameters as :func:`iter_chunk_coords`."""
-    return array._iter_chunk_regions(origin, selection_shape)
-
-
-def _iter_shard_regions(
-    array: AnyFace, *, origin: Block = None, selection_shape: Block = None
-) -> Iterator[tuple[slice, ...]]:
-    """Return the region of the array that each stored object holds; parameters as :func:`iter_chunk_coords`."""
-    return array._iter_shard_regions(origin, selection_shape)
+# An array, the first chunk of a block (``origin``) and its number of chunks along each axis (``selection_shape``).
+_iter_chunk_coords = ArrayFace._iter_chunk_coords
+_iter_shard_coords = ArrayFace._iter_shard_coords
+_iter_shard_keys = ArrayFace._iter_shard_keys
+_iter_chunk_regions = ArrayFace._iter_chunk_regions
+_iter_shard_regions = ArrayFace._iter_shard_regions
 
 
 async def _shards_initialized(array: AsyncArray[Any]) -> tuple[str, ...]:
@@ -251,6 +209,7 @@ def _positive(value: object, what: str) -> int:
 
 def _node_steps(store: Store, path: str, zarr_format: ZarrFormat) -> Steps[NodeRecord]:
     place = StorePath(store, path)
+    settle(store)
     try:
         metadata = yield from read_node_steps(place, zarr_format)
     except NodeNotFoundError:
@@ -378,8 +337,52 @@ async def group_tree_async(
     return await group.tree(level=max_depth, max_nodes=max_nodes, plain=plain)
 
 
+def _get_roots(data: Iterable[str]) -> tuple[str, ...]:
+    """Return the paths of a hierarchy that lie above all others: those of the fewest names.
+
+    Parameters
+    ----------
+    data : iterable of str
+        Paths without slashes at the ends; ``""`` is the root.
+
+    Examples
+    --------
+    >>> _get_roots(["a", "b", "a/x"]), _get_roots(["a", ""])
+    (('a', 'b'), ('',))
+    """
+    depths = {path: path.count("/") + 1 if path else 0 for path in data}
+    least = min(depths.values(), default=0)
+    return tuple(path for path, depth in depths.items() if depth == least)
+
+
+def _build_metadata_v3(zarr_json: dict[str, Any]) -> ArrayV3Metadata | GroupMetadata:
+    """Return the metadata of a document of format 3.
+
+    Parameters
+    ----------
+    zarr_json : dict
+        The document.
+
+    Raises
+    ------
+    MetadataValidationError
+        If ``node_type`` is missing, or is no kind of node.
+
+    Examples
+    --------
+    >>> _build_metadata_v3({"zarr_format": 3, "node_type": "group"}).node_type
+    'group'
+    """
+    if "node_type" not in zarr_json:
+        raise MetadataValidationError("Required key 'node_type' is missing from the provided metadata document.")
+    if parse_node_type(zarr_json["node_type"]) == "array":
+        return ArrayV3Metadata.from_dict(zarr_json)
+    return GroupMetadata.from_dict(zarr_json)
+
+
 __all__ = [
-    "Array", "AsyncArray", "AsyncGroup", "Group", "_get_chunk_spec", "_iter_chunk_coords",
+    "Array", "AsyncArray", "AsyncGroup", "Group", "_build_metadata_v3", "_get_chunk_spec", "_get_roots",
+    "_iter_chunk_coords",
     "_iter_chunk_coords_to_delete", "_iter_chunk_regions", "_iter_shard_coords", "_iter_shard_keys",
     "_iter_shard_regions", "_parse_chunk_encoding_v2", "_parse_chunk_encoding_v3", "_parse_chunk_key_encoding",
     "_parse_hierarchy_dict", "_shards_initialized", "create_array", "create_codec_pipeline", "create_hierarchy",

@@ -1,7 +1,7 @@
 """Concurrent and merged requests.
 
 Needed by programs that import ``concurrent_map`` from ``zarr.core.common`` or `coalesced_get` from
-``zarr.core._coalesce``; this library has both of its own, in ``zarr.runners`` and ``zarr.abc``.
+``zarr.core._coalesce``; this library has its own functions for both, in ``zarr.runners`` and ``zarr.abc``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def coalesce_ranges(
     ----------
     byte_ranges : sequence of byte requests
     max_gap_bytes : int
-        The maximal number of unwanted bytes between two ranges of one group.
+        The maximal number of unneeded bytes between two ranges of one group.
     max_coalesced_bytes : int
         The maximal length of a group of several ranges.
 
@@ -64,7 +64,7 @@ async def coalesced_get(
     Parameters
     ----------
     fetch : coroutine function
-        Takes a byte request, returns its bytes, or None where the value is not there.
+        Takes a byte request, returns its bytes, or None if there is no value.
     byte_ranges : sequence of byte requests
     max_concurrency : int
         The maximal number of concurrent requests.
@@ -75,12 +75,12 @@ async def coalesced_get(
     Yields
     ------
     list
-        For each request that is done, in any order, pairs of the index of a part and its bytes.
+        For each finished request, in any order, pairs of the index of a part and its bytes.
 
     Raises
     ------
     ExceptionGroup
-        When requests fail; it holds a FileNotFoundError if the value is not there. The other requests are cancelled.
+        If requests fail; it holds a FileNotFoundError if there is no value. The other requests are cancelled.
 
     Examples
     --------
@@ -182,7 +182,7 @@ async def concurrent_map(items: Iterable[T], func: Callable[..., Awaitable[V]], 
 
 
 async def concurrent_foreach(items: Iterable[T], func: Callable[..., Awaitable[object]], limit: int) -> None:
-    """Await ``func(*item)`` for every item, at most ``limit`` at a time; take an item when there is room for it.
+    """Await ``func(*item)`` for every item, at most ``limit`` at a time; take an item when one can start.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ async def concurrent_foreach(items: Iterable[T], func: Callable[..., Awaitable[o
     ValueError
         ``limit`` is less than 1.
     Exception
-        The first that ``func`` raised, which ends it all. Where there were several at once, its cause is their group.
+        The first error of ``func``, which ends the others. If there are several at once, its cause is their group.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Names that modules of ``zarr.core`` have of each other.
+"""Names that modules of ``zarr.core`` import from each other.
 
-In zarr-python each of these modules also has the names that it imports from its siblings, and programs say
-``from zarr.core.array import ArraySpec`` (tifffile, virtualizarr, icechunk). Such a name is looked up at its home.
+In zarr-python each of these modules also has the names that it imports from its siblings, and programs write ``from
+zarr.core.array import ArraySpec`` (tifffile, virtualizarr, icechunk). Such a name is looked up in its own module.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def borrowed_names(module: str) -> Callable[[str], Any]:
     Parameters
     ----------
     module
-        Its name: ``__name__`` where this is called.
+        The name of the module, usually ``__name__``.
 
     Examples
     --------

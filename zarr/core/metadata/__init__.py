@@ -13,5 +13,5 @@ ArrayMetadataDict: TypeAlias = dict[str, Any]
 
 __all__ = ["ArrayMetadata", "ArrayMetadataDict", "ArrayV2Metadata", "ArrayV3Metadata"]
 
-# All modules below can be asked for as attributes, imported or not.
+# All modules below can be read as attributes, imported or not.
 __getattr__, __dir__ = lazy_names(__name__, {})

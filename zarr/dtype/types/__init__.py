@@ -1,4 +1,4 @@
-"""The data types, one family a file.
+"""The data types, one file for each family.
 
 May import: errors, types, ``zarr.dtype`` (base, scalars, spec).
 Read first: ``numbers.py``.

@@ -1,4 +1,4 @@
-"""Bytes: of a fixed number, with and without zeros at the end, and of any number."""
+"""Bytes: of fixed length, with and without trailing zeros, and of variable length."""
 
 from __future__ import annotations
 
@@ -8,29 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from zarr.dtype.base import (
-    HasItemSize,
-    HasLength,
-    HasObjectCodec,
-    LibraryType,
-    TBaseDType,
-    TDType_co,
-    TScalar_co,
-    is_unset_fill,
-    native_dtype,
-    wrong_json,
-    wrong_scalar,
-)
-from zarr.dtype.scalars import (
-    JSON,
-    DTypeJSON,
-    ZarrFormat,
-    bytes_from_json,
-    bytes_to_json,
-    check_dtype_spec_no_object_codec_v2,
-    check_dtype_spec_v2,
-    split_dtype_spec_v3,
-)
+from zarr.dtype import base, scalars
+from zarr.dtype.base import HasItemSize, HasLength, HasObjectCodec, LibraryType, TBaseDType, TDType_co, TScalar_co
+from zarr.types import JSON, DTypeJSON, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.dtype.json_forms import DTypeSpec_V3
@@ -40,7 +20,7 @@ _RAW_BITS = re.compile(r"r([0-9]+)")
 
 @dataclass(frozen=True, kw_only=True)
 class _FixedLengthBytes(LibraryType[TDType_co, TScalar_co], HasLength, HasItemSize):
-    """The base of the two kinds of bytes of a fixed number."""
+    """The base of the two kinds of bytes of fixed length."""
 
     _letter: ClassVar[str]
     _is_specified = False
@@ -54,30 +34,30 @@ class _FixedLengthBytes(LibraryType[TDType_co, TScalar_co], HasLength, HasItemSi
 
     def to_native_dtype(self) -> TDType_co:
         """Return the numpy dtype."""
-        return native_dtype(f"|{self._letter}{self.length}")  # type: ignore[no-any-return]
+        return base.native_dtype(f"|{self._letter}{self.length}")  # type: ignore[no-any-return]
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        if check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
+        if scalars.check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
             found = re.fullmatch(rf"[|<>]{cls._letter}([0-9]+)", data["name"])
             if found:
                 return cls(length=int(found[1]))
-        raise wrong_json(cls, data, f"a string like '|{cls._letter}4'")
+        raise base.wrong_json(cls, data, f"a string like '|{cls._letter}4'")
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        spec = split_dtype_spec_v3(data)
+        spec = scalars.split_dtype_spec_v3(data)
         if spec is not None and spec[0] == cls._zarr_v3_name and set(spec[1]) == {"length_bytes"}:
             length = spec[1]["length_bytes"]
             if isinstance(length, int):
                 return cls(length=length)
-        raise wrong_json(cls, data, f"an object with the name {cls._zarr_v3_name!r} and the 'length_bytes'")
+        raise base.wrong_json(cls, data, f"an object with the name {cls._zarr_v3_name!r} and the 'length_bytes'")
 
     def _json_bytes(self, data: JSON, zarr_format: ZarrFormat) -> bytes:
-        """Return the bytes of a JSON value; in format 2, where old files have it, 0 or null is no bytes."""
-        if is_unset_fill(data, zarr_format):
+        """Return the bytes of a JSON value; in format 2, 0 or null (in old files) is no bytes."""
+        if base.is_unset_fill(data, zarr_format):
             return b""
-        raw = bytes_from_json(data)
+        raw = scalars.bytes_from_json(data)
         if len(raw) > self.length and zarr_format == 3:
             raise ValueError(f"The scalar {data!r} has {len(raw)} bytes, more than the {self.length} of {self}.")
         return raw[: self.length]
@@ -86,15 +66,15 @@ class _FixedLengthBytes(LibraryType[TDType_co, TScalar_co], HasLength, HasItemSi
         """Return zeros."""
         return self._cast_scalar_unchecked(b"")
 
-    @property
-    def item_size(self) -> int:
-        """The number of bytes of one element."""
-        return self.length
-
 
 @dataclass(frozen=True, kw_only=True)
 class NullTerminatedBytes(_FixedLengthBytes["np.dtype[np.bytes_]", np.bytes_]):
-    """At most ``length`` bytes; zeros at the end do not count.
+    """At most ``length`` bytes; trailing zeros do not count.
+
+    Parameters
+    ----------
+    length
+        The number of characters or bytes of an element.
 
     Examples
     --------
@@ -119,12 +99,17 @@ class NullTerminatedBytes(_FixedLengthBytes["np.dtype[np.bytes_]", np.bytes_]):
 
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> str:
         """Return the bytes as a base64 string."""
-        return bytes_to_json(bytes(self.cast_scalar(data)))
+        return scalars.bytes_to_json(bytes(self.cast_scalar(data)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class RawBytes(_FixedLengthBytes["np.dtype[np.void]", np.void]):
-    """Exactly ``length`` bytes of no known meaning.
+    """Exactly ``length`` bytes without a known meaning.
+
+    Parameters
+    ----------
+    length
+        The number of characters or bytes of an element.
 
     Examples
     --------
@@ -153,7 +138,7 @@ class RawBytes(_FixedLengthBytes["np.dtype[np.void]", np.void]):
         Raises
         ------
         ValueError
-            When the number of bytes is another one, in format 3.
+            In format 3, if the number of bytes is another one.
         """
         raw = self._json_bytes(data, zarr_format)
         if len(raw) != self.length and zarr_format == 3:
@@ -162,12 +147,17 @@ class RawBytes(_FixedLengthBytes["np.dtype[np.void]", np.void]):
 
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> JSON:
         """Return the bytes as a base64 string."""
-        return bytes_to_json(self.cast_scalar(data).tobytes())
+        return scalars.bytes_to_json(self.cast_scalar(data).tobytes())
 
 
 @dataclass(frozen=True, kw_only=True)
 class RawBits(RawBytes):
-    """Exactly ``length`` bytes of no known meaning, under the name of the core specification: ``r<bits>``.
+    """Exactly ``length`` bytes without a known meaning, under the name of the core specification: ``r<bits>``.
+
+    Parameters
+    ----------
+    length
+        The number of characters or bytes of an element.
 
     Examples
     --------
@@ -183,10 +173,10 @@ class RawBits(RawBytes):
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        spec = split_dtype_spec_v3(data)
+        spec = scalars.split_dtype_spec_v3(data)
         found = _RAW_BITS.fullmatch(spec[0]) if spec is not None and not spec[1] else None
         if not found:
-            raise wrong_json(cls, data, "a string like 'r16'")
+            raise base.wrong_json(cls, data, "a string like 'r16'")
         bits = int(found[1])
         if bits == 0 or bits % 8:
             raise ValueError(f"The number of bits of {data!r} must be a positive multiple of 8.")
@@ -195,12 +185,12 @@ class RawBits(RawBytes):
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> JSON:
         """Return the bytes as a list of integers, or as a base64 string in format 2."""
         raw = self.cast_scalar(data).tobytes()
-        return list(raw) if zarr_format == 3 else bytes_to_json(raw)
+        return list(raw) if zarr_format == 3 else scalars.bytes_to_json(raw)
 
 
 @dataclass(frozen=True, kw_only=True)
 class VariableLengthBytes(LibraryType[Any, bytes], HasObjectCodec):
-    """Bytes of any number; Python objects in memory.
+    """Bytes of variable length; Python objects in memory.
 
     Examples
     --------
@@ -223,31 +213,31 @@ class VariableLengthBytes(LibraryType[Any, bytes], HasObjectCodec):
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        if check_dtype_spec_v2(data) and data["name"] == "|O" and data["object_codec_id"] == cls.object_codec_id:
+        if scalars.object_codec_of(data) == cls.object_codec_id:
             return cls()
-        raise wrong_json(cls, data, "the string '|O' with the object codec 'vlen-bytes'")
+        raise base.wrong_json(cls, data, "the string '|O' with the object codec 'vlen-bytes'")
 
     def _check_scalar(self, data: object) -> bool:
         return isinstance(data, (bytes, bytearray, str, int))
 
     def cast_scalar(self, data: object) -> bytes:
-        """Make bytes of an object; an integer is a number of zeros, as in Python."""
+        """Convert an object to bytes; an integer is a number of zeros, as in Python."""
         if isinstance(data, str):
             return data.encode()
         if isinstance(data, (bytes, bytearray, int)):
             return bytes(data)
-        raise wrong_scalar(self, data)
+        raise base.wrong_scalar(self, data)
 
     def default_scalar(self) -> bytes:
-        """Return no bytes."""
+        """Return empty bytes."""
         return b""
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> bytes:
         """Return the scalar of a base64 string, or of a list of integers; 0 or null in format 2 is no bytes."""
-        if is_unset_fill(data, zarr_format):
+        if base.is_unset_fill(data, zarr_format):
             return b""
-        return bytes_from_json(data)
+        return scalars.bytes_from_json(data)
 
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> str:
         """Return the bytes as a base64 string."""
-        return bytes_to_json(self.cast_scalar(data))
+        return scalars.bytes_to_json(self.cast_scalar(data))

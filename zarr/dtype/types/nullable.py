@@ -1,7 +1,7 @@
 """Elements that may be missing: the data type ``optional``, a value of another data type or nothing.
 
-In memory, inside the library, an element is a record of two fields: ``valid``, and ``value``, which is zero where there
-is none. What users read and write are masked arrays of the values.
+Inside the library an element is a record of two fields: ``valid``, and ``value``, which is zero if the element is
+missing. Users read and write masked arrays of the values.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ Ndarray = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Nullable(ZDType[Any, Any]):
-    """A value of another data type, or nothing.
+    """A value of another data type, or a missing one.
 
-    Arrays of it are read as ``numpy.ma.MaskedArray``; written are masked arrays, ``None``, lists with ``None`` in them,
-    and plain arrays, of which nothing is missing. Text and byte strings are Python objects. Of an optional optional
-    type the array has the fields ``valid`` and ``value``: all of an element is masked where it is missing, only its
-    ``value`` where it holds the missing one.
+    Arrays of it are read as ``numpy.ma.MaskedArray``; masked arrays, ``None``, lists with ``None``, and plain arrays
+    (without missing elements) can be written. Text and byte strings are Python objects. An array of an optional
+    optional type has the fields ``valid`` and ``value``: a missing element is masked completely, an element with a
+    missing value only in ``value``.
 
     Parameters
     ----------
     inner
         The data type of the values.
     name
-        ``"zarrs.optional"``, which zarrs reads and writes, or ``"optional"``, the name that is proposed.
+        ``"zarrs.optional"``, which zarrs reads and writes, or ``"optional"``, the proposed name.
 
     Notes
     -----
@@ -65,7 +65,7 @@ class Nullable(ZDType[Any, Any]):
 
     @classmethod
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
-        """Refuse: a numpy dtype does not say whether values may be missing."""
+        """Refuse: a NumPy dtype has no information about missing values."""
         raise wrong_dtype(cls, dtype)
 
     @property
@@ -88,7 +88,7 @@ class Nullable(ZDType[Any, Any]):
 
     @classmethod
     def _from_json_within(cls, data: DTypeJSON, zarr_format: ZarrFormat, match: Callable[..., Any]) -> Self:
-        """Return the data type of its JSON form; ``match`` finds the data type of the values."""
+        """Return the data type of a JSON form; ``match`` finds the data type of the values."""
         spec = split_dtype_spec_v3(data) if zarr_format == 3 else None
         if spec is None or spec[0] not in NAMES:
             raise wrong_json(cls, data, f"an object with one of the names {NAMES}")
@@ -129,7 +129,7 @@ class Nullable(ZDType[Any, Any]):
         return np.zeros(1, dtype=self.to_native_dtype())[0]
 
     def cast_scalar(self, data: object) -> Any:
-        """Make a record of None, of ``numpy.ma.masked``, of a value, or of a list of one item that is the value."""
+        """Make a record from None, ``numpy.ma.masked``, a value, or a list with the value as its only item."""
         if isinstance(data, (np.void, np.ndarray)) and data.dtype == self.to_native_dtype():
             return np.asarray(data)[()]
         if is_missing(data):
@@ -150,7 +150,7 @@ class Nullable(ZDType[Any, Any]):
         Raises
         ------
         TypeError
-            When it is neither.
+            If it is neither.
         """
         if data is None:
             return self.default_scalar()
@@ -164,7 +164,18 @@ class Nullable(ZDType[Any, Any]):
         return [self.inner.to_json_scalar(record["value"], zarr_format=zarr_format)] if record["valid"] else None
 
     def shown_scalar(self, record: Any) -> Any:
-        """Return a record as a user sees it: None, or the value."""
+        """Return a record as a user sees it: None, or the value.
+
+        Parameters
+        ----------
+        record : object
+            A value with its mark of validity.
+
+        Returns
+        -------
+        object
+            The value, or numpy.ma.masked.
+        """
         if not record["valid"]:
             return None
         value = record["value"]
@@ -175,7 +186,16 @@ class Nullable(ZDType[Any, Any]):
     def to_masked(self, records: Ndarray) -> Any:
         """Return records as a masked array of their values.
 
-        Under the mask there is what numpy has for no value: NaN, NaT, None; where it has none, zero.
+        Under the mask is NumPy's missing value: NaN, NaT, None; if there is none, zero.
+
+        Parameters
+        ----------
+        records : Ndarray
+            Values with their marks of validity.
+
+        Returns
+        -------
+        numpy.ma.MaskedArray
 
         Examples
         --------
@@ -193,7 +213,7 @@ class Nullable(ZDType[Any, Any]):
         return np.ma.MaskedArray(values, mask=mask)
 
     def _hide(self, records: Ndarray, missing: Ndarray, mask: Ndarray) -> None:
-        """Set the mask of values: of those that are missing, and of those whose own inner value is."""
+        """Set the mask of values: of missing ones, and of those whose own inner value is missing."""
         missing = missing | ~records["valid"]
         if isinstance(self.inner, Nullable):
             mask["valid"] = missing
@@ -204,10 +224,19 @@ class Nullable(ZDType[Any, Any]):
     def from_values(self, values: Any) -> Ndarray:
         """Return values, masked or not, as records.
 
+        Parameters
+        ----------
+        values : object
+            The values; masked ones are missing.
+
+        Returns
+        -------
+        numpy.ndarray
+
         Raises
         ------
         ValueError
-            Only some of the fields of an element are masked.
+            If only some of the fields of an element are masked.
         """
         values = values.as_ndarray_like() if hasattr(values, "as_ndarray_like") else values
         if isinstance(values, (np.ndarray, np.void)) and values.dtype == self.to_native_dtype():
@@ -249,7 +278,7 @@ _NOTHING: Final[dict[str, Any]] = {"f": np.nan, "c": np.nan, "m": "NaT", "M": "N
 
 
 def is_missing(item: object) -> bool:
-    """Return whether an object stands for no value: None, ``numpy.ma.masked``, pandas' ``NA``.
+    """Return True if an object stands for a missing value: None, ``numpy.ma.masked``, pandas' ``NA``.
 
     Examples
     --------
@@ -259,20 +288,8 @@ def is_missing(item: object) -> bool:
     return item is None or item is np.ma.masked or type(item).__name__ == "NAType"
 
 
-def nullable_of(dtype: ZDType[Any, Any]) -> Nullable | None:
-    """Return a data type if its elements may be missing.
-
-    Examples
-    --------
-    >>> from zarr.dtype import Int8
-    >>> nullable_of(Int8()) is None
-    True
-    """
-    return dtype if isinstance(dtype, Nullable) else None
-
-
 def shown_dtype(dtype: ZDType[Any, Any]) -> np.dtype[Any]:
-    """Return the numpy dtype of what a user reads from an array of a data type.
+    """Return the NumPy dtype of the arrays that users read for a data type.
 
     Examples
     --------
@@ -285,7 +302,7 @@ def shown_dtype(dtype: ZDType[Any, Any]) -> np.dtype[Any]:
 
 
 def shown_fill(dtype: ZDType[Any, Any], fill_value: Any) -> Any:
-    """Return a fill value as a user sees it: None where it is no value.
+    """Return a fill value as a user sees it: None if it is missing.
 
     Examples
     --------
@@ -311,7 +328,7 @@ def _in_all_fields(missing: Ndarray, dtype: np.dtype[Any]) -> Ndarray:
 
 
 def _of_all_fields(mask: Ndarray) -> Ndarray:
-    """Return which elements are masked; all of their fields must be, or none."""
+    """Return the mask of elements; all fields of an element must be masked, or none."""
     flat = np.ascontiguousarray(mask).view(np.uint8).reshape((*mask.shape, -1))
     some: Ndarray = np.asarray(flat.any(axis=-1))
     every: Ndarray = np.asarray(flat.all(axis=-1))
@@ -320,4 +337,4 @@ def _of_all_fields(mask: Ndarray) -> Ndarray:
     return every
 
 
-__all__ = ["NAMES", "Nullable", "is_missing", "nullable_of", "shown_dtype", "shown_fill"]
+__all__ = ["NAMES", "Nullable", "is_missing", "shown_dtype", "shown_fill"]

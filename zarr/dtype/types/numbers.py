@@ -1,52 +1,32 @@
-"""Define the numbers that numpy has: booleans, integers, floats and complex numbers, of each width and byte order."""
+"""The numbers of NumPy: booleans, integers, floats and complex numbers, of each width and byte order."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, ClassVar, Self, SupportsComplex, SupportsFloat, SupportsIndex, SupportsInt
 
 import numpy as np
 
 from zarr._records import record
-from zarr.dtype.base import (
-    HasEndianness,
-    HasItemSize,
-    LibraryType,
-    TBaseDType,
-    TDType_co,
-    TScalar_co,
-    byte_order_of,
-    canonical,
-    endianness_mark,
-    native_dtype,
-    wrong_json,
-    wrong_scalar,
-)
-from zarr.dtype.scalars import (
-    JSON,
-    DTypeJSON,
-    EndiannessStr,
-    ZarrFormat,
-    check_dtype_spec_no_object_codec_v2,
-    float_from_json,
-    float_to_json,
-    is_sequence,
-    not_a_float,
-)
+from zarr.dtype import base, scalars
+from zarr.dtype.base import HasEndianness, HasItemSize, LibraryType, TBaseDType, TDType_co, TScalar_co
+from zarr.types import JSON, DTypeJSON, EndiannessStr, ZarrFormat
 
 
 @record(frozen=True, kw_only=True)
 class Numeric(LibraryType[TDType_co, TScalar_co], HasItemSize):
-    """Numbers that numpy has under a letter and a width, such as ``i4``; format 3 has them by the name of the class.
+    """Numbers with a letter and a width in NumPy, such as ``i4``; their name in format 3 is that of the class.
 
     Attributes
     ----------
     _code
         The letter and the width.
     _zarr_v2_names
-        The names in format 2: one for a single byte, else one per byte order, big-endian first; made of the code.
+        The names in format 2: one for a single byte, else one for each byte order, big-endian first; made from the
+        code.
     _zarr_v3_aliases
-        Other names that are read in format 3.
+        Other names that are accepted when format 3 is read.
     """
 
     _code: ClassVar[str]
@@ -55,14 +35,14 @@ class Numeric(LibraryType[TDType_co, TScalar_co], HasItemSize):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "_code" in vars(cls):
-            dtype = native_dtype(cls._code)
+            dtype = base.native_dtype(cls._code)
             cls.dtype_cls = type(dtype)
             cls._zarr_v3_name = cls.__name__.lower()
             cls._zarr_v2_names = tuple([mark + cls._code for mark in ("|" if dtype.itemsize == 1 else "><")])
 
     @classmethod
     def _of_native(cls, dtype: Any) -> Self:
-        return cls._make(byte_order_of(dtype))
+        return cls._make(base.byte_order_of(dtype))
 
     @classmethod
     def _make(cls, endianness: EndiannessStr) -> Self:
@@ -70,22 +50,22 @@ class Numeric(LibraryType[TDType_co, TScalar_co], HasItemSize):
 
     @classmethod
     def _check_native_dtype(cls, dtype: TBaseDType) -> bool:
-        return type(canonical(dtype)) is cls.dtype_cls
+        return type(base.canonical(dtype)) is cls.dtype_cls
 
     def to_native_dtype(self) -> TDType_co:
         """Return the numpy dtype, with the byte order."""
         order: EndiannessStr = getattr(self, "endianness", "little")
-        return native_dtype(("<" if order == "little" else endianness_mark(order)) + self._code)  # type: ignore[no-any-return]
+        return base.native_dtype(("<" if order == "little" else base.endianness_mark(order)) + self._code)  # type: ignore[no-any-return]
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        if check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
+        if scalars.check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
             name = data["name"]
             if len(cls._zarr_v2_names) == 1 and name[:1] in "|<>" and name[1:] == cls._code:
                 return cls._make("little")
             if name in cls._zarr_v2_names:
                 return cls._make("big" if name[0] == ">" else "little")
-        raise wrong_json(cls, data, f"one of the strings {cls._zarr_v2_names}.")
+        raise base.wrong_json(cls, data, f"one of the strings {cls._zarr_v2_names}.")
 
     def _v2_name(self) -> str:
         declared = self._zarr_v2_names
@@ -100,12 +80,7 @@ class Numeric(LibraryType[TDType_co, TScalar_co], HasItemSize):
 
     @classmethod
     def _scalar_type(cls) -> Any:
-        return native_dtype(cls._code).type
-
-    @property
-    def item_size(self) -> int:
-        """The number of bytes of one element."""
-        return int(np.dtype(self._code).itemsize)
+        return base.native_dtype(cls._code).type
 
 
 @record(frozen=True, kw_only=True)
@@ -128,7 +103,7 @@ class Bool(Numeric["np.dtype[np.bool_]", np.bool_]):
         """Return the truth value of an object."""
         if self._check_scalar(data) or (isinstance(data, np.ndarray) and data.ndim == 0):
             return np.bool_(bool(data))
-        raise wrong_scalar(self, data)
+        raise base.wrong_scalar(self, data)
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> np.bool_:
         """Return the scalar of true, false, or a number; null counts as false."""
@@ -146,7 +121,7 @@ class BaseInt(Numeric[TDType_co, TScalar_co]):
     """Integers."""
 
     def _check_scalar(self, data: object) -> bool:
-        # Void scalars and time scalars of numpy have __int__ too, but no meaning as a number.
+        # Void scalars and time scalars of numpy have __int__ too, but are no numbers.
         if isinstance(data, (complex, np.complexfloating, np.void, np.datetime64, np.timedelta64)):
             return False
         return isinstance(data, (SupportsInt, SupportsIndex, str, bytes))
@@ -175,35 +150,78 @@ class BaseInt(Numeric[TDType_co, TScalar_co]):
 
 @record(frozen=True, kw_only=True)
 class BaseWideInt(BaseInt[TDType_co, TScalar_co], HasEndianness):
-    """Integers of several bytes, which come in an order."""
+    """Integers of several bytes, which have a byte order."""
 
 
 class Int8(BaseInt["np.dtype[np.int8]", np.int8]):
-    """Integers from -128 to 127."""
+    """Integers from -128 to 127.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.Int8().to_native_dtype().itemsize
+    1
+    """
 
     _code: ClassVar[str] = "i1"
 
 
 class UInt8(BaseInt["np.dtype[np.uint8]", np.uint8]):
-    """Integers from 0 to 255."""
+    """Integers from 0 to 255.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.UInt8().to_native_dtype().itemsize
+    1
+    """
 
     _code: ClassVar[str] = "u1"
 
 
 class Int16(BaseWideInt["np.dtype[np.int16]", np.int16]):
-    """Integers of 2 bytes."""
+    """Integers of 2 bytes.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.Int16().to_native_dtype().itemsize
+    2
+    """
 
     _code: ClassVar[str] = "i2"
 
 
 class UInt16(BaseWideInt["np.dtype[np.uint16]", np.uint16]):
-    """Integers of 2 bytes from 0."""
+    """Integers of 2 bytes from 0.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.UInt16().to_native_dtype().itemsize
+    2
+    """
 
     _code: ClassVar[str] = "u2"
 
 
 class Int32(BaseWideInt["np.dtype[np.int32]", np.int32]):
     """Integers of 4 bytes.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
 
     Examples
     --------
@@ -215,19 +233,55 @@ class Int32(BaseWideInt["np.dtype[np.int32]", np.int32]):
 
 
 class UInt32(BaseWideInt["np.dtype[np.uint32]", np.uint32]):
-    """Integers of 4 bytes from 0."""
+    """Integers of 4 bytes from 0.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.UInt32().to_native_dtype().itemsize
+    4
+    """
 
     _code: ClassVar[str] = "u4"
 
 
 class Int64(BaseWideInt["np.dtype[np.int64]", np.int64]):
-    """Integers of 8 bytes."""
+    """Integers of 8 bytes.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.Int64().to_native_dtype().itemsize
+    8
+    """
 
     _code: ClassVar[str] = "i8"
 
 
 class UInt64(BaseWideInt["np.dtype[np.uint64]", np.uint64]):
-    """Integers of 8 bytes from 0."""
+    """Integers of 8 bytes from 0.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.UInt64().to_native_dtype().itemsize
+    8
+    """
 
     _code: ClassVar[str] = "u8"
 
@@ -252,21 +306,38 @@ class BaseFloat(Numeric[TDType_co, TScalar_co], HasEndianness):
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> TScalar_co:
         """Return the scalar of a number, "NaN", "Infinity", "-Infinity", or the bits as "0x..."."""
-        return float_from_json(data, native_dtype(self._code))  # type: ignore[no-any-return]
+        return scalars.float_from_json(data, base.native_dtype(self._code))  # type: ignore[no-any-return]
 
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> float | str:
-        """Return the number, or a string for what JSON has no number for."""
-        return float_to_json(self.cast_scalar(data), keep_bits=zarr_format == 3)
+        """Return the number, or a string for values that are no numbers in JSON."""
+        return scalars.float_to_json(self.cast_scalar(data), keep_bits=zarr_format == 3)
 
 
 class Float16(BaseFloat["np.dtype[np.float16]", np.float16]):
-    """Floats of 2 bytes."""
+    """Floats of 2 bytes.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.Float16().to_native_dtype().itemsize
+    2
+    """
 
     _code: ClassVar[str] = "f2"
 
 
 class Float32(BaseFloat["np.dtype[np.float32]", np.float32]):
     """Floats of 4 bytes.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
 
     Examples
     --------
@@ -278,13 +349,25 @@ class Float32(BaseFloat["np.dtype[np.float32]", np.float32]):
 
 
 class Float64(BaseFloat["np.dtype[np.float64]", np.float64]):
-    """Floats of 8 bytes."""
+    """Floats of 8 bytes.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.Float64().to_native_dtype().itemsize
+    8
+    """
 
     _code: ClassVar[str] = "f8"
 
 
 def with_plain_nans(number: complex) -> complex:
-    """Return a number of Python with the usual NaN in place of any: arithmetic leaves signs in it that nobody meant.
+    """Return a number of Python with the usual NaN in place of any: arithmetic leaves accidental signs in NaN.
 
     Examples
     --------
@@ -311,27 +394,30 @@ class BaseComplex(Numeric[TDType_co, TScalar_co], HasEndianness):
             number = data if isinstance(data, np.generic) else with_plain_nans(complex(data))
             return self._scalar_type()(number)  # type: ignore[no-any-return]
         except TypeError:
-            raise wrong_scalar(self, data) from None
+            raise base.wrong_scalar(self, data) from None
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> TScalar_co:
         """Return the scalar of a pair of floats in any form that a float has; a lone number is a real part."""
-        pair = [data, 0] if isinstance(data, (int, float)) else data
-        if not is_sequence(pair) or len(pair) != 2:
-            raise not_a_float(data)
-        part = native_dtype(self._part_code)
+        pair = scalars.pair_of_floats(data)
+        part = base.native_dtype(self._part_code)
         # Assembled from bytes: arithmetic would not keep the bits of a NaN.
-        bits = b"".join(float_from_json(item, part).tobytes() for item in pair)
+        bits = b"".join(scalars.float_from_json(item, part).tobytes() for item in pair)
         return np.frombuffer(bits, dtype=self._code)[0]  # type: ignore[no-any-return]
 
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> tuple[float | str, float | str]:
         """Return the two parts, each as a float goes to JSON."""
         scalar: Any = self.cast_scalar(data)
-        keep_bits = zarr_format == 3
-        return float_to_json(scalar.real, keep_bits=keep_bits), float_to_json(scalar.imag, keep_bits=keep_bits)
+        write = partial(scalars.float_to_json, keep_bits=zarr_format == 3)
+        return write(scalar.real), write(scalar.imag)
 
 
 class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
     """Complex numbers of two floats of 4 bytes.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
 
     Examples
     --------
@@ -345,7 +431,19 @@ class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
 
 
 class Complex128(BaseComplex["np.dtype[np.complex128]", np.complex128]):
-    """Complex numbers of two floats of 8 bytes."""
+    """Complex numbers of two floats of 8 bytes.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.dtype.Complex128().to_native_dtype().itemsize
+    16
+    """
 
     _zarr_v3_aliases: ClassVar[tuple[str, ...]] = ("complex_float64",)
     _code: ClassVar[str] = "c16"

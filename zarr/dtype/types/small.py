@@ -1,8 +1,8 @@
-"""Numbers that numpy itself has not: bfloat16, floats of 4, 6 and 8 bits, integers of 2 and 4 bits, complex pairs.
+"""Numbers that NumPy itself does not have: bfloat16, floats of 4, 6 and 8 bits, integers of 2 and 4 bits, and complex.
 
-In memory they are the types of the package ``ml_dtypes`` (the extra ``zarr[ml_dtypes]``), one element a byte where an
-element has fewer than 8 bits. Their names, their scalars in JSON and their bytes are those that the registry of Zarr
-extensions gives: https://github.com/zarr-developers/zarr-extensions/tree/main/data-types
+In memory they are the types of the package ``ml_dtypes`` (the extra ``zarr[ml-dtypes]``); an element of fewer than 8
+bits takes one byte. Their names, their scalars in JSON and their bytes are those of the registry of Zarr extensions:
+https://github.com/zarr-developers/zarr-extensions/tree/main/data-types
 """
 
 from __future__ import annotations
@@ -15,31 +15,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
-from zarr.dtype.base import (
-    HasEndianness,
-    HasItemSize,
-    TBaseDType,
-    ZDType,
-    byte_order_of,
-    check_zarr_format,
-    endianness_mark,
-    v3_unstable_dtype_warning,
-    wrong_json,
-    wrong_scalar,
-)
-from zarr.dtype.scalars import (
-    JSON,
-    USED_BITS,
-    DTypeJSON,
-    ZarrFormat,
-    float_from_json,
-    float_to_json,
-    is_sequence,
-    is_small,
-    not_a_float,
-    split_dtype_spec_v3,
-)
+from zarr.dtype import base, scalars
+from zarr.dtype.base import HasEndianness, HasItemSize, TBaseDType, ZDType
 from zarr.errors import DataTypeValidationError
+from zarr.types import JSON, DTypeJSON, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
@@ -50,9 +29,9 @@ _FLOATS: Final = (
     "bfloat16", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3fn",
     "float8_e4m3b11fnuz", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
 )  # fmt: skip
-# Types that are known by a name which nobody has registered.
+# Types with a common name that is not registered.
 _UNREGISTERED: Final = ("float8_e4m3fn",)
-# Types that ml_dtypes has under names of its own; the parts of the others are the fields of a structured dtype.
+# Types with other names in ml_dtypes; the parts of the others are the fields of a structured dtype.
 _PAIRS: Final[dict[str, tuple[str, str]]] = {
     "complex_bfloat16": ("bcomplex32", "bfloat16"),
     "complex_float16": ("complex32", "float16"),
@@ -69,7 +48,7 @@ def _scalar_type(name: str) -> Any:
         import ml_dtypes
     except ImportError as error:
         raise DataTypeValidationError(
-            f"The data type {name!r} needs the package ml_dtypes, which is not installed: pip install 'zarr[ml_dtypes]'"
+            f"The data type {name!r} needs the package ml_dtypes, which is not installed: pip install 'zarr[ml-dtypes]'"
         ) from error
     if not hasattr(ml_dtypes, name):
         raise DataTypeValidationError(
@@ -90,7 +69,7 @@ def _native(name: str, mark: Any = "=") -> Any:
 
 
 def missing_message(name: object) -> str | None:
-    """Return what to install for a type that is known by name only; None for what is no such name.
+    """Return the package to install for a type that is known by name only; None for other names.
 
     Examples
     --------
@@ -112,7 +91,7 @@ class _Named(ZDType[Any, Any], HasItemSize):
 
     name: str
     _members: ClassVar[tuple[str, ...]]
-    # Those that have a byte order.
+    # Those with a byte order.
     _ordered: ClassVar[Collection[str]] = ()
 
     def __post_init__(self) -> None:
@@ -128,17 +107,17 @@ class _Named(ZDType[Any, Any], HasItemSize):
         """Return the data type of one of the dtypes of ``ml_dtypes``."""
         pairs = {native: name for name, (native, _) in _PAIRS.items()}
         name = pairs.get(dtype.name, dtype.name)
-        if is_small(dtype) and name in cls._members:
-            return cls._make(name, byte_order_of(dtype))
+        if scalars.is_small(dtype) and name in cls._members:
+            return cls._make(name, base.byte_order_of(dtype))
         raise DataTypeValidationError(f"Invalid data type: {dtype}. Expected one of {cls._members}")
 
     @classmethod
     def _check_native_dtype(cls, dtype: TBaseDType) -> bool:
-        return is_small(dtype)
+        return scalars.is_small(dtype)
 
     def to_native_dtype(self) -> Any:
         """Return the numpy dtype."""
-        return _native(self.name, endianness_mark(getattr(self, "endianness", "little")))
+        return _native(self.name, base.endianness_mark(getattr(self, "endianness", "little")))
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
@@ -146,23 +125,23 @@ class _Named(ZDType[Any, Any], HasItemSize):
         if name in cls._members:
             _native(name)
             return cls._make(name)
-        raise wrong_json(cls, data, f"one of the strings {cls._members}")
+        raise base.wrong_json(cls, data, f"one of the strings {cls._members}")
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        spec = split_dtype_spec_v3(data)
+        spec = scalars.split_dtype_spec_v3(data)
         if spec is not None and spec[0] in cls._members and not spec[1]:
             _native(spec[0])
             return cls._make(spec[0])
-        raise wrong_json(cls, data, f"one of the strings {cls._members}")
+        raise base.wrong_json(cls, data, f"one of the strings {cls._members}")
 
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
         """Return the name."""
-        check_zarr_format(zarr_format)
+        base.check_zarr_format(zarr_format)
         if zarr_format == 2:
             return {"name": self.name, "object_codec_id": None}
         if self.name in _UNREGISTERED:
-            v3_unstable_dtype_warning(self)
+            base.v3_unstable_dtype_warning(self)
         return self.name
 
     def _check_scalar(self, data: object) -> bool:
@@ -170,11 +149,6 @@ class _Named(ZDType[Any, Any], HasItemSize):
             return self.cast_scalar(data) is not None
         except (TypeError, ValueError, OverflowError):
             return False
-
-    @property
-    def item_size(self) -> int:
-        """The number of bytes of one element in memory."""
-        return int(_native(self.name).itemsize)
 
     def default_scalar(self) -> Any:
         """Return zero; NaN for ``float8_e8m0fnu``, which has no zero."""
@@ -204,15 +178,15 @@ class SmallInt(_Named):
         Raises
         ------
         OverflowError
-            When the number is out of range.
+            If the number is out of range.
         """
         if isinstance(data, (complex, np.complexfloating, np.void)) and not isinstance(data, _scalar_type(self.name)):
-            raise wrong_scalar(self, data)
+            raise base.wrong_scalar(self, data)
         try:
             number = int(data)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            raise wrong_scalar(self, data) from None
-        bits = USED_BITS[self.name]
+            raise base.wrong_scalar(self, data) from None
+        bits = scalars.USED_BITS[self.name]
         low, high = (0, 2**bits - 1) if self.name[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
         if not low <= number <= high:
             raise OverflowError(f"{number} is out of the range of {self.name}, {low} to {high}")
@@ -230,7 +204,7 @@ class SmallInt(_Named):
 
 
 def _checked(scalar: Any, given: float, name: str) -> Any:
-    """Return a float that was made of another one, unless the type has no such value."""
+    """Return a float that was made from another one, unless the type has no such value."""
     made = float(scalar)
     if math.isnan(made) != math.isnan(given) or (math.isinf(given) and made != given):
         raise ValueError(f"{name} has no representation of {given}.")
@@ -239,7 +213,7 @@ def _checked(scalar: Any, given: float, name: str) -> Any:
 
 def _small_float(data: JSON, name: str) -> Any:
     """Return the float of a JSON value, in a type that may have no infinity, no NaN, no zero and no sign."""
-    scalar = float_from_json(data, _native(name))
+    scalar = scalars.float_from_json(data, _native(name))
     if isinstance(data, str) and data.startswith("0x"):
         return scalar
     return _checked(scalar, float(data), name)  # type: ignore[arg-type]
@@ -271,7 +245,7 @@ class SmallFloat(_Named, HasEndianness):
         Raises
         ------
         ValueError
-            When the type has no such value: no NaN, no infinity, no zero.
+            If the type has no such value: no NaN, no infinity, no zero.
         """
         kind = _scalar_type(self.name)
         if isinstance(data, kind):
@@ -279,7 +253,7 @@ class SmallFloat(_Named, HasEndianness):
         try:
             given = float(data)  # type: ignore[arg-type]
         except (TypeError, ValueError):
-            raise wrong_scalar(self, data) from None
+            raise base.wrong_scalar(self, data) from None
         return _checked(kind(given), given, self.name)
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> Any:
@@ -288,20 +262,20 @@ class SmallFloat(_Named, HasEndianness):
         Raises
         ------
         ValueError
-            When the type has no such value.
+            If the type has no such value.
         """
         return _small_float(data, self.name)
 
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> float | str:
-        """Return the number, or a string for what JSON has no number for."""
-        return float_to_json(self.cast_scalar(data), keep_bits=zarr_format == 3)
+        """Return the number, or a string for values that are no numbers in JSON."""
+        return scalars.float_to_json(self.cast_scalar(data), keep_bits=zarr_format == 3)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmallComplex(_Named, HasEndianness):
     """Complex numbers whose parts are halves, bfloat16, or floats of 4, 6 or 8 bits: the real part comes first.
 
-    Where numpy and ``ml_dtypes`` have no complex type, an element has the fields ``real`` and ``imag``.
+    If numpy and ``ml_dtypes`` have no complex type, an element has the fields ``real`` and ``imag``.
 
     Parameters
     ----------
@@ -341,24 +315,21 @@ class SmallComplex(_Named, HasEndianness):
         try:
             number = complex(data)  # type: ignore[call-overload]
         except (TypeError, ValueError):
-            raise wrong_scalar(self, data) from None
+            raise base.wrong_scalar(self, data) from None
         part = _scalar_type(self._part)
         return self._of_parts(*(_checked(part(side), side, self.name) for side in (number.real, number.imag)))
 
     def default_scalar(self) -> Any:
-        """Return zero; NaN where the parts have no zero."""
+        """Return zero; NaN if the parts have no zero."""
         zero = _scalar_type(self._part)(0)
         return self._of_parts(zero, zero)
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> Any:
         """Return the scalar of a pair of floats in any form that a float has; a lone number is a real part."""
-        pair = [data, 0] if isinstance(data, (int, float)) else data
-        if not is_sequence(pair) or len(pair) != 2:
-            raise not_a_float(data)
-        return self._of_parts(*(_small_float(item, self._part) for item in pair))
+        return self._of_parts(*(_small_float(item, self._part) for item in scalars.pair_of_floats(data)))
 
     def to_json_scalar(self, data: object, *, zarr_format: ZarrFormat) -> tuple[float | str, float | str]:
         """Return the two parts, each as a float goes to JSON."""
         real, imag = self._parts(self.cast_scalar(data))
         keep_bits = zarr_format == 3
-        return float_to_json(real, keep_bits=keep_bits), float_to_json(imag, keep_bits=keep_bits)
+        return scalars.float_to_json(real, keep_bits=keep_bits), scalars.float_to_json(imag, keep_bits=keep_bits)

@@ -8,33 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from zarr.dtype.base import (
-    MAX_ITEM_BYTES,
-    HasEndianness,
-    HasItemSize,
-    TBaseDType,
-    TBaseScalar,
-    ZDType,
-    check_zarr_format,
-    is_unset_fill,
-    v3_unstable_dtype_warning,
-    wrong_dtype,
-    wrong_json,
-    wrong_scalar,
-)
+from zarr.dtype import base, scalars
+from zarr.dtype.base import HasEndianness, HasItemSize, TBaseDType, TBaseScalar, ZDType
 from zarr.dtype.registry import data_type_registry
-from zarr.dtype.scalars import (
-    JSON,
-    DTypeJSON,
-    ZarrFormat,
-    bytes_from_json,
-    bytes_to_json,
-    check_dtype_spec_no_object_codec_v2,
-    is_sequence,
-    split_dtype_spec_v3,
-)
 from zarr.errors import DataTypeValidationError, ZarrUserWarning
 from zarr.notices import warn_once
+from zarr.types import JSON, DTypeJSON, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
@@ -71,9 +50,9 @@ class SubArray(ZDType[Any, Any], HasItemSize):
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
         """Return the data type of a numpy dtype with a shape."""
         if dtype.subdtype is None:
-            raise wrong_dtype(cls, dtype)
-        base, shape = dtype.subdtype
-        return cls(base=data_type_registry.match_dtype(base), shape=shape)
+            raise base.wrong_dtype(cls, dtype)
+        element, shape = dtype.subdtype
+        return cls(base=data_type_registry.match_dtype(element), shape=shape)
 
     def to_native_dtype(self) -> Any:
         """Return the numpy dtype with a shape."""
@@ -81,11 +60,11 @@ class SubArray(ZDType[Any, Any], HasItemSize):
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        raise wrong_json(cls, data, "a field of a record with a shape")
+        raise base.wrong_json(cls, data, "a field of a record with a shape")
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        raise wrong_json(cls, data, "nothing: it exists in format 2 only")
+        raise base.wrong_json(cls, data, "nothing: it exists in format 2 only")
 
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
         """Refuse: only a record in format 2 can write it."""
@@ -98,7 +77,7 @@ class SubArray(ZDType[Any, Any], HasItemSize):
         return True
 
     def cast_scalar(self, data: object) -> Any:
-        """Make an array of the shape of an object."""
+        """Return an array of this shape from an object."""
         return np.broadcast_to(np.asarray(data, dtype=self.base.to_native_dtype()), self.shape)
 
     def default_scalar(self) -> Any:
@@ -106,8 +85,8 @@ class SubArray(ZDType[Any, Any], HasItemSize):
         return self.cast_scalar(self.base.default_scalar())
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> Any:
-        """Return the array of nested lists of JSON values, or of one that stands in every place."""
-        if is_sequence(data):
+        """Return the array of nested lists of JSON values, or of one value for all places."""
+        if scalars.is_sequence(data):
             return np.array(
                 [self.base.from_json_scalar(item, zarr_format=zarr_format) for item in _flatten(data)],
                 dtype=self.base.to_native_dtype(),
@@ -118,15 +97,10 @@ class SubArray(ZDType[Any, Any], HasItemSize):
         """Return the elements as a flat list."""
         return [self.base.to_json_scalar(item, zarr_format=zarr_format) for item in self.cast_scalar(data).flat]
 
-    @property
-    def item_size(self) -> int:
-        """The number of bytes of all elements together."""
-        return self.to_native_dtype().itemsize  # type: ignore[no-any-return]
-
 
 def _flatten(data: Iterable[Any]) -> Iterable[Any]:
     for item in data:
-        if is_sequence(item):
+        if scalars.is_sequence(item):
             yield from _flatten(item)
         else:
             yield item
@@ -134,7 +108,7 @@ def _flatten(data: Iterable[Any]) -> Iterable[Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
-    """Records under the name that format 3 had for them before ``struct`` was specified.
+    """Records under their name in format 3 before ``struct`` was specified.
 
     Parameters
     ----------
@@ -159,10 +133,10 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
         names = [name for name, _ in self.fields]
         if len(set(names)) < len(names):
             raise ValueError(f"fields must have names of their own, got {names}")
-        # Not the size of the whole: numpy adds the sizes up in 32 bits.
+        # Not the size of the whole: numpy adds the sizes in 32 bits.
         nbytes = sum(dtype.to_native_dtype().itemsize for _, dtype in self.fields)
-        if nbytes > MAX_ITEM_BYTES:
-            raise ValueError(f"a record has at most {MAX_ITEM_BYTES} bytes, got fields of {nbytes}")
+        if nbytes > base.MAX_ITEM_BYTES:
+            raise ValueError(f"a record has at most {base.MAX_ITEM_BYTES} bytes, got fields of {nbytes}")
 
     @classmethod
     def _check_native_dtype(cls, dtype: TBaseDType) -> bool:
@@ -170,9 +144,9 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
 
     @classmethod
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
-        """Return the data type of a numpy dtype with fields. Gaps between the fields are dropped, with a warning."""
+        """Return the data type of a NumPy dtype with fields. Gaps between the fields are dropped, with a warning."""
         if not cls._check_native_dtype(dtype) or dtype.fields is None or dtype.names is None:
-            raise wrong_dtype(cls, dtype)
+            raise base.wrong_dtype(cls, dtype)
         for name in dtype.names:
             field: tuple[Any, ...] = dtype.fields[name]
             if len(field) > 2:
@@ -202,18 +176,18 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
 
     @classmethod
     def _from_json_within(cls, data: DTypeJSON, zarr_format: ZarrFormat, match: Match) -> Self:
-        """Return the data type of its JSON form; ``match`` finds the data types of the fields."""
+        """Return the data type of a JSON form; ``match`` finds the data types of the fields."""
         if zarr_format == 3:
             return cls(fields=cls._fields_from_v3(data, match))
-        if check_dtype_spec_no_object_codec_v2(data) and is_sequence(data["name"]):
+        if scalars.check_dtype_spec_no_object_codec_v2(data) and scalars.is_sequence(data["name"]):
             return cls(fields=tuple(_field_from_v2(field, i, match) for i, field in enumerate(data["name"])))
-        raise wrong_json(cls, data, "a list of fields, each a name and a data type")
+        raise base.wrong_json(cls, data, "a list of fields, each a name and a data type")
 
     @classmethod
     def _fields_from_v3(cls, data: DTypeJSON, match: Match) -> Fields:
-        spec = split_dtype_spec_v3(data)
-        if spec is None or spec[0] not in ("struct", "structured") or not is_sequence(spec[1].get("fields")):
-            raise wrong_json(cls, data, "an object with the name 'struct' and a list of fields")
+        spec = scalars.split_dtype_spec_v3(data)
+        if spec is None or spec[0] not in ("struct", "structured") or not scalars.is_sequence(spec[1].get("fields")):
+            raise base.wrong_json(cls, data, "an object with the name 'struct' and a list of fields")
         fields = tuple(_field_from_v3(field, i, match) for i, field in enumerate(spec[1]["fields"]))
         seen: set[str] = set()
         for name, _ in fields:
@@ -224,13 +198,13 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
 
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
         """Return the name with the fields, or the list of fields in format 2."""
-        check_zarr_format(zarr_format)
+        base.check_zarr_format(zarr_format)
         if zarr_format == 2:
             return {"name": [_field_to_v2(name, dtype) for name, dtype in self.fields], "object_codec_id": None}
         return self._to_json_v3()
 
     def _to_json_v3(self) -> DTypeSpec_V3:
-        v3_unstable_dtype_warning(self)
+        base.v3_unstable_dtype_warning(self)
         fields = [[name, dtype.to_json(3)] for name, dtype in self.fields]
         return {"name": self._zarr_v3_name, "configuration": {"fields": fields}}
 
@@ -240,11 +214,11 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
         )
 
     def cast_scalar(self, data: object) -> np.void:
-        """Make a record of a tuple, of a mapping of names, of a record, of its bytes, or of a number for all fields."""
+        """Make a record from a tuple, a mapping of names, a record, its bytes, or a number for all fields."""
         if isinstance(data, Mapping):
             return self._from_mapping(data, lambda dtype, value: dtype.cast_scalar(value))
         if not self._check_scalar(data):
-            raise wrong_scalar(self, data)
+            raise base.wrong_scalar(self, data)
         dtype = self.to_native_dtype()
         if isinstance(data, (bytes, bytearray)):
             return self._from_bytes(bytes(data))
@@ -264,7 +238,7 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
             convert(dtype, data[name]) if name in data else dtype.default_scalar() for name, dtype in self.fields
         )
         if unknown:
-            error = wrong_scalar(self, data)
+            error = base.wrong_scalar(self, data)
             error.add_note(f"It has no fields {sorted(unknown, key=str)}.")
             raise error
         record = np.zeros(1, dtype=self.to_native_dtype())
@@ -278,11 +252,11 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> np.void:
         """Return the record of the base64 string of its bytes. In format 2, 0 or null is a record of zeros."""
-        if is_unset_fill(data, zarr_format):
+        if base.is_unset_fill(data, zarr_format):
             return self.default_scalar()
         if not isinstance(data, str):
             raise TypeError(f"Invalid type: {data}. Expected a string.")
-        raw = bytes_from_json(data)
+        raw = scalars.bytes_from_json(data)
         if zarr_format == 2 or len(raw) != self.item_size:
             return self._from_bytes(raw)
         stored = np.frombuffer(raw, dtype=self.to_native_dtype().newbyteorder("<"))
@@ -293,19 +267,19 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
         record = self.cast_scalar(data)
         if zarr_format == 3:
             record = np.array([record]).astype(record.dtype.newbyteorder("<"))[0]
-        return bytes_to_json(record.tobytes())
+        return scalars.bytes_to_json(record.tobytes())
 
     def has_multi_byte_fields(self) -> bool:
-        """Return whether the byte order matters for some field."""
+        """Return True if the byte order matters for some field.
+
+        Returns
+        -------
+        bool
+        """
         return any(
             inner.has_multi_byte_fields() if isinstance(inner, Structured) else isinstance(inner, HasEndianness)
             for inner in (_innermost(dtype) for _, dtype in self.fields)
         )
-
-    @property
-    def item_size(self) -> int:
-        """The number of bytes of one record."""
-        return int(self.to_native_dtype().itemsize)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,7 +321,7 @@ class Struct(Structured):
 
 
 def check_fields(dtype: ZDType[Any, Any], stored: JSON) -> None:
-    """Refuse the fill value of a document that has no value for a field, as the format does; records within, too.
+    """Refuse the fill value of a document that lacks a value for a field, as the format does; also in inner records.
 
     Raises
     ------
@@ -381,7 +355,7 @@ def _field_from_v2(field: Any, index: int, match: Match) -> Field:
     spec = {"name": field[1], "object_codec_id": None}
     dtype = _match_inner(spec, field[0], 2, f"/{index}/1", match)
     if len(field) == 3:
-        shape = field[2] if is_sequence(field[2]) else [field[2]]
+        shape = field[2] if scalars.is_sequence(field[2]) else [field[2]]
         if not all(isinstance(length, int) and length > 0 for length in shape):
             raise DataTypeValidationError(f"The shape of the field {field!r} must be a list of positive integers.")
         dtype = SubArray(base=dtype, shape=tuple(shape))
@@ -401,20 +375,20 @@ def _field_from_v3(field: Any, index: int, match: Match) -> Field:
     place = f"/configuration/fields/{index}"
     if isinstance(field, Mapping) and isinstance(field.get("name"), str) and "data_type" in field:
         return field["name"], _match_inner(field["data_type"], field["name"], 3, f"{place}/data_type", match)
-    if is_sequence(field) and len(field) == 2 and isinstance(field[0], str):
+    if scalars.is_sequence(field) and len(field) == 2 and isinstance(field[0], str):
         return field[0], _match_inner(field[1], field[0], 3, f"{place}/1", match)
     raise DataTypeValidationError(f"Invalid field {field!r}. Expected an object with a 'name' and a 'data_type'.")
 
 
 class FieldTypeError(DataTypeValidationError):
-    """The data type of a field cannot be made from what was given.
+    """The data type of a field is invalid.
 
     Parameters
     ----------
     reason
-        What is wrong.
+        The reason.
     pointer
-        Where: a JSON pointer from the data type of the record to that of the field.
+        The place: a JSON pointer from the data type of the record to that of the field.
     """
 
     def __init__(self, reason: str, pointer: str) -> None:

@@ -1,4 +1,4 @@
-"""Text: of a fixed number of characters, and of any length."""
+"""Text: of fixed length, and of variable length."""
 
 from __future__ import annotations
 
@@ -8,31 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from zarr.dtype.base import (
-    HasEndianness,
-    HasItemSize,
-    HasLength,
-    HasObjectCodec,
-    LibraryType,
-    TBaseDType,
-    ZDType,
-    byte_order_of,
-    check_zarr_format,
-    endianness_mark,
-    is_unset_fill,
-    native_dtype,
-    wrong_dtype,
-    wrong_json,
-)
-from zarr.dtype.scalars import (
-    JSON,
-    OBJECT_CODEC_IDS,
-    DTypeJSON,
-    ZarrFormat,
-    check_dtype_spec_no_object_codec_v2,
-    check_dtype_spec_v2,
-    split_dtype_spec_v3,
-)
+from zarr.dtype import base, scalars
+from zarr.dtype.base import HasEndianness, HasItemSize, HasLength, HasObjectCodec, LibraryType, TBaseDType, ZDType
+from zarr.types import JSON, DTypeJSON, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
@@ -46,6 +24,13 @@ _BYTES_PER_CHARACTER = 4
 class FixedLengthUTF32(LibraryType["np.dtype[np.str_]", np.str_], HasEndianness, HasLength, HasItemSize):
     """Text of at most ``length`` characters, four bytes each.
 
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+    length
+        The number of characters or bytes of an element.
+
     Examples
     --------
     >>> FixedLengthUTF32(length=2).to_json(3)
@@ -58,32 +43,32 @@ class FixedLengthUTF32(LibraryType["np.dtype[np.str_]", np.str_], HasEndianness,
 
     @classmethod
     def _of_native(cls, dtype: Any) -> Self:
-        return cls(length=dtype.itemsize // _BYTES_PER_CHARACTER, endianness=byte_order_of(dtype))
+        return cls(length=dtype.itemsize // _BYTES_PER_CHARACTER, endianness=base.byte_order_of(dtype))
 
     def _v3_json(self) -> DTypeSpec_V3:
         return {"name": self._zarr_v3_name, "configuration": {"length_bytes": self.item_size}}
 
     def to_native_dtype(self) -> np.dtype[np.str_]:
         """Return numpy's ``U<length>``."""
-        return native_dtype(f"{endianness_mark(self.endianness)}U{self.length}")  # type: ignore[no-any-return]
+        return base.native_dtype(f"{base.endianness_mark(self.endianness)}U{self.length}")  # type: ignore[no-any-return]
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        if check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
+        if scalars.check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
             found = _V2_NAME.fullmatch(data["name"])
             if found:
                 return cls(length=int(found[2]), endianness="big" if found[1] == ">" else "little")
-        raise wrong_json(cls, data, "a string like '<U3'")
+        raise base.wrong_json(cls, data, "a string like '<U3'")
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        spec = split_dtype_spec_v3(data)
+        spec = scalars.split_dtype_spec_v3(data)
         if spec is not None and spec[0] == cls._zarr_v3_name and set(spec[1]) == {"length_bytes"}:
             length_bytes = spec[1]["length_bytes"]
             if isinstance(length_bytes, int) and length_bytes % _BYTES_PER_CHARACTER == 0:
                 return cls(length=length_bytes // _BYTES_PER_CHARACTER)
             raise ValueError(f"length_bytes must be a multiple of {_BYTES_PER_CHARACTER}, got {length_bytes!r}.")
-        raise wrong_json(cls, data, "an object with the name 'fixed_length_utf32' and the 'length_bytes'")
+        raise base.wrong_json(cls, data, "an object with the name 'fixed_length_utf32' and the 'length_bytes'")
 
     def _check_scalar(self, data: object) -> bool:
         return isinstance(data, (str, bytes, int, float, np.generic))
@@ -96,14 +81,14 @@ class FixedLengthUTF32(LibraryType["np.dtype[np.str_]", np.str_], HasEndianness,
         return np.str_("")
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> np.str_:
-        """Return the scalar of a string. In format 2, where old files have it, 0 or null is the empty string.
+        """Return the scalar of a string. In format 2, 0 or null (in old files) is the empty string.
 
         Raises
         ------
         ValueError
-            When the string is too long, in format 3.
+            If the string is too long, in format 3.
         """
-        if is_unset_fill(data, zarr_format):
+        if base.is_unset_fill(data, zarr_format):
             return np.str_("")
         if not isinstance(data, str):
             raise TypeError(f"Invalid type: {data}. Expected a string.")
@@ -115,15 +100,10 @@ class FixedLengthUTF32(LibraryType["np.dtype[np.str_]", np.str_], HasEndianness,
         """Return the string."""
         return str(self.cast_scalar(data))
 
-    @property
-    def item_size(self) -> int:
-        """Four bytes per character."""
-        return self.length * _BYTES_PER_CHARACTER
-
 
 @dataclass(frozen=True, kw_only=True)
 class VariableLengthUTF8(LibraryType[Any, str], HasObjectCodec):
-    """Text of any length; numpy's ``StringDType`` in memory.
+    """Text of variable length; NumPy's ``StringDType`` in memory.
 
     Examples
     --------
@@ -134,7 +114,7 @@ class VariableLengthUTF8(LibraryType[Any, str], HasObjectCodec):
     dtype_cls: ClassVar[Any] = np.dtypes.StringDType
     _zarr_v3_name: ClassVar[str] = "string"
     object_codec_id: ClassVar[str] = "vlen-utf8"
-    # The large forms of ZEP 7 differ in how chunks are stored, which is for the codecs to say.
+    # The large forms of ZEP 7 differ in how chunks are stored, which the codecs decide.
     _zarr_v3_aliases = ("large_string", "LargeString")
 
     def _v2_name(self) -> str:
@@ -144,7 +124,7 @@ class VariableLengthUTF8(LibraryType[Any, str], HasObjectCodec):
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
         """Return the data type of numpy's ``StringDType``, which must have no object for missing values."""
         if not cls._check_native_dtype(dtype):
-            raise wrong_dtype(cls, dtype)
+            raise base.wrong_dtype(cls, dtype)
         if hasattr(dtype, "na_object"):
             raise ValueError(
                 f"Zarr data type resolution from {dtype} failed. Attempted to resolve a zarr data type from a "
@@ -158,9 +138,9 @@ class VariableLengthUTF8(LibraryType[Any, str], HasObjectCodec):
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        if check_dtype_spec_v2(data) and data["name"] == "|O" and data["object_codec_id"] == cls.object_codec_id:
+        if scalars.object_codec_of(data) == cls.object_codec_id:
             return cls()
-        raise wrong_json(cls, data, "the string '|O' with the object codec 'vlen-utf8'")
+        raise base.wrong_json(cls, data, "the string '|O' with the object codec 'vlen-utf8'")
 
     def _check_scalar(self, data: object) -> bool:
         return isinstance(data, (str, bytes, int, float, np.generic))
@@ -178,7 +158,7 @@ class VariableLengthUTF8(LibraryType[Any, str], HasObjectCodec):
             return ""
         if isinstance(data, (str, int, float)):
             text = str(data)
-            text.encode()  # half of a surrogate pair, which JSON can write, is no text
+            text.encode()  # half of a surrogate pair, which JSON can contain, is no text
             return text
         raise TypeError(f"Invalid type: {data}. Expected a string or number.")
 
@@ -194,7 +174,7 @@ class PythonObject(ZDType[Any, Any]):
     Parameters
     ----------
     object_codec_id
-        The id of the filter that makes bytes of the objects, and objects of the bytes.
+        The id of the filter that turns the objects into bytes and back.
 
     Examples
     --------
@@ -209,8 +189,8 @@ class PythonObject(ZDType[Any, Any]):
 
     @classmethod
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
-        """Refuse: a numpy dtype does not say which object codec is meant."""
-        raise wrong_dtype(cls, dtype)
+        """Refuse: a NumPy dtype does not determine the object codec."""
+        raise base.wrong_dtype(cls, dtype)
 
     def to_native_dtype(self) -> Any:
         """Return numpy's object dtype."""
@@ -218,17 +198,18 @@ class PythonObject(ZDType[Any, Any]):
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        if check_dtype_spec_v2(data) and data["name"] == "|O" and data["object_codec_id"] in OBJECT_CODEC_IDS:
-            return cls(object_codec_id=data["object_codec_id"])
-        raise wrong_json(cls, data, f"the string '|O' with one of the object codecs {OBJECT_CODEC_IDS}")
+        codec = scalars.object_codec_of(data)
+        if codec in scalars.OBJECT_CODEC_IDS:
+            return cls(object_codec_id=codec)
+        raise base.wrong_json(cls, data, f"the string '|O' with one of the object codecs {scalars.OBJECT_CODEC_IDS}")
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        raise wrong_json(cls, data, "nothing: it exists in format 2 only")
+        raise base.wrong_json(cls, data, "nothing: it exists in format 2 only")
 
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
         """Return ``"|O"`` with the id of the object codec."""
-        check_zarr_format(zarr_format)
+        base.check_zarr_format(zarr_format)
         if zarr_format == 3:
             raise ValueError(
                 "Format 3 has no data type for arbitrary Python objects. Use 'string' for text, "

@@ -9,26 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
 
 import numpy as np
 
-from zarr.dtype.base import (
-    HasEndianness,
-    HasItemSize,
-    LibraryType,
-    TDType_co,
-    TScalar_co,
-    byte_order_of,
-    endianness_mark,
-    native_dtype,
-    wrong_json,
-    wrong_scalar,
-)
-from zarr.dtype.scalars import (
-    JSON,
-    DTypeJSON,
-    EndiannessStr,
-    ZarrFormat,
-    check_dtype_spec_no_object_codec_v2,
-    split_dtype_spec_v3,
-)
+from zarr.dtype import base, scalars
+from zarr.dtype.base import HasEndianness, HasItemSize, LibraryType, TDType_co, TScalar_co
+from zarr.types import JSON, DTypeJSON, EndiannessStr, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.dtype.json_forms import DTypeSpec_V3
@@ -49,9 +32,9 @@ class TimeDTypeBase(LibraryType[TDType_co, TScalar_co], HasEndianness, HasItemSi
     endianness
         The byte order.
     scale_factor
-        How many units one count is.
+        Number of units of one count.
     unit
-        The unit, in numpy's spelling.
+        The unit, in the spelling of NumPy.
     """
 
     _letter: ClassVar[str]
@@ -72,12 +55,12 @@ class TimeDTypeBase(LibraryType[TDType_co, TScalar_co], HasEndianness, HasItemSi
 
     def to_native_dtype(self) -> TDType_co:
         """Return the numpy dtype."""
-        return native_dtype(self._v2_name())  # type: ignore[no-any-return]
+        return base.native_dtype(self._v2_name())  # type: ignore[no-any-return]
 
     @classmethod
     def _of_native(cls, dtype: Any) -> Self:
         unit, scale_factor = np.datetime_data(dtype)
-        return cls(endianness=byte_order_of(dtype), scale_factor=scale_factor, unit=unit)  # type: ignore[arg-type]
+        return cls(endianness=base.byte_order_of(dtype), scale_factor=scale_factor, unit=unit)  # type: ignore[arg-type]
 
     def _v3_json(self) -> DTypeSpec_V3:
         return {
@@ -87,13 +70,13 @@ class TimeDTypeBase(LibraryType[TDType_co, TScalar_co], HasEndianness, HasItemSi
 
     def _v2_name(self) -> str:
         if self.unit == "generic" and self.scale_factor == 1:
-            return f"{endianness_mark(self.endianness)}{self._letter}8"
+            return f"{base.endianness_mark(self.endianness)}{self._letter}8"
         count = "" if self.scale_factor == 1 else str(self.scale_factor)
-        return f"{endianness_mark(self.endianness)}{self._letter}8[{count}{self.unit}]"
+        return f"{base.endianness_mark(self.endianness)}{self._letter}8[{count}{self.unit}]"
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        if check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
+        if scalars.check_dtype_spec_no_object_codec_v2(data) and isinstance(data["name"], str):
             found = re.fullmatch(rf"([<>]){cls._letter}8(?:\[([0-9]*)([A-Za-zμ]+)\])?", data["name"])
             if found:
                 return cls(
@@ -101,34 +84,35 @@ class TimeDTypeBase(LibraryType[TDType_co, TScalar_co], HasEndianness, HasItemSi
                     scale_factor=int(found[2] or 1),
                     unit=found[3] or "generic",  # type: ignore[arg-type]
                 )
-        raise wrong_json(cls, data, f"a string like '<{cls._letter}8[s]'")
+        raise base.wrong_json(cls, data, f"a string like '<{cls._letter}8[s]'")
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        spec = split_dtype_spec_v3(data)
+        spec = scalars.split_dtype_spec_v3(data)
         if spec is not None and spec[0] == cls._zarr_v3_name and set(spec[1]) == {"unit", "scale_factor"}:
             return cls(unit=spec[1]["unit"], scale_factor=spec[1]["scale_factor"])
-        raise wrong_json(cls, data, f"an object with the name {cls._zarr_v3_name!r}, the 'unit' and the 'scale_factor'")
+        expected = f"an object with the name {cls._zarr_v3_name!r}, the 'unit' and the 'scale_factor'"
+        raise base.wrong_json(cls, data, expected)
 
     def _from_count(self, count: int) -> TScalar_co:
         # A view of the integer: numpy's constructors treat units "generic" and multiples each in their own way.
-        return np.array([count], dtype=np.int64).view(native_dtype(self._v2_name().replace(">", "<")))[0]  # type: ignore[no-any-return]
+        return np.array([count], dtype=np.int64).view(base.native_dtype(self._v2_name().replace(">", "<")))[0]  # type: ignore[no-any-return]
 
     def _check_scalar(self, data: object) -> bool:
         raise NotImplementedError(type(self).__name__)
 
     def cast_scalar(self, data: object) -> TScalar_co:
-        """Make a time of an object: a count, a string in ISO 8601, a time of numpy or of the standard library, None."""
+        """Make a time from a count, a string in ISO 8601, a time of NumPy or of the standard library, or None."""
         if not self._check_scalar(data) or isinstance(data, bool):
-            raise wrong_scalar(self, data)
-        # Without numpy, which warns where there is no unit; and filters of warnings are shared by all threads.
+            raise base.wrong_scalar(self, data)
+        # Without numpy, which warns if there is no unit; and all threads share the filters of warnings.
         if data is None or (isinstance(data, (np.datetime64, np.timedelta64)) and np.isnat(data)):
             return self._from_count(_NOT_A_TIME)
         if isinstance(data, str) and data.lower() in ("", "nat"):
             return self._from_count(_NOT_A_TIME)
         if isinstance(data, (int, np.integer)) and not isinstance(data, np.timedelta64):
             return self._from_count(int(data))
-        dtype = native_dtype(self._v2_name().replace(">", "<"))
+        dtype = base.native_dtype(self._v2_name().replace(">", "<"))
         return np.array([data]).astype(dtype)[0]  # type: ignore[no-any-return]
 
     def default_scalar(self) -> TScalar_co:
@@ -150,15 +134,19 @@ class TimeDTypeBase(LibraryType[TDType_co, TScalar_co], HasEndianness, HasItemSi
         scalar: Any = self.cast_scalar(data)
         return int(scalar.view(np.int64))
 
-    @property
-    def item_size(self) -> int:
-        """Eight bytes."""
-        return 8
-
 
 @dataclass(frozen=True, kw_only=True)
 class DateTime64(TimeDTypeBase["np.dtype[np.datetime64]", np.datetime64]):
     """Points in time, counted from the start of 1970.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+    scale_factor : int
+        Number of units of one step. Default: 1.
+    unit : str
+        The unit of time: ``"s"``, ``"ns"``, ``"D"`` and others, as in NumPy.
 
     Examples
     --------
@@ -180,6 +168,15 @@ class DateTime64(TimeDTypeBase["np.dtype[np.datetime64]", np.datetime64]):
 @dataclass(frozen=True, kw_only=True)
 class TimeDelta64(TimeDTypeBase["np.dtype[np.timedelta64]", np.timedelta64]):
     """Spans of time.
+
+    Parameters
+    ----------
+    endianness : "little" or "big"
+        The order of the bytes of an element: ``"little"`` or ``"big"``. Default: the byte order of the machine.
+    scale_factor : int
+        Number of units of one step. Default: 1.
+    unit : str
+        The unit of time: ``"s"``, ``"ns"``, ``"D"`` and others, as in NumPy.
 
     Examples
     --------

@@ -1,4 +1,8 @@
-"""The methods of a group that look at its members, and those that make arrays."""
+"""Define the methods of a group that read its members, and those that create arrays in it.
+
+``Group`` inherits :class:`HasMembers`; ``AsyncGroup`` awaits some of its methods. Each method runs steps of
+``zarr/groups/operations.py`` or ``zarr/groups/members.py``; none calls a store.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +18,11 @@ from zarr.arrays.io.batch import BatchScope
 from zarr.arrays.methods.properties import NodeFace
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.defaults import BATCH_BYTES
-from zarr.groups import operations
+from zarr.groups import operations, summary
 from zarr.groups.batch import GroupBatch, adopted
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.members import members_steps
-from zarr.groups.summary import (
-    GroupInfo,
-    TreeRepr,
-    group_page,
-    info_complete_steps,
-    info_of,
-    tree_at_hand_steps,
-    tree_steps,
-)
+from zarr.groups.summary import GroupInfo, TreeRepr
 from zarr.metadata.group import GroupMetadata
 from zarr.older_calls import also_in_order
 from zarr.steps.requests import Steps
@@ -37,7 +33,7 @@ DefaultT = TypeVar("DefaultT")
 
 
 def array_of(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any]:
-    """Return the synchronous face of a node that is an array."""
+    """Return the synchronous face of an array node."""
     assert not isinstance(record.metadata, GroupMetadata)
     config = config if record.config is None else record.config
     return Array.from_handle(ArrayHandle(record.store_path, record.metadata, parse_array_config(config)))
@@ -49,7 +45,7 @@ class GroupFace(NodeFace):
     _handle: GroupHandle
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take up what was pickled: the handle; or, by zarr-python 3, the other face or the fields."""
+        """Restore a pickle: the handle; or, from zarr-python 3, the other face or the fields."""
         other, make = state.get("_async_group"), cast("Any", type(self)).__init__
         if other is not None:
             make(self, other)
@@ -65,21 +61,21 @@ class GroupFace(NodeFace):
 
     @property
     def synchronizer(self) -> None:
-        """Always None; kept for code written for zarr-python 2."""
+        """None always; kept for code written for zarr-python 2."""
         return None
 
     @property
     def info(self) -> GroupInfo:
-        """A short summary, without looking into the store."""
-        return info_of(self._handle)
+        """A short summary, without reading the store."""
+        return summary.info_of(self._handle)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the summary and the attributes."""
-        return group_page(self._handle, None)
+        """Return the page of a notebook: the summary and the attributes."""
+        return summary.group_page(self._handle, None)
 
 
 class HasMembers(GroupFace):
-    """Looking at members, and making arrays: what :class:`Group` has of these methods."""
+    """Reading members and creating arrays: the methods of :class:`Group`."""
 
     if TYPE_CHECKING:
 
@@ -106,7 +102,7 @@ class HasMembers(GroupFace):
         >>> "No. members : 0" in repr(zarr.group().info_complete())
         True
         """
-        return self._run(info_complete_steps(self._handle))
+        return self._run(summary.info_complete_steps(self._handle))
 
     def tree(
         self, expand: bool | None = None, level: int | None = None, *, max_nodes: int = 500, plain: bool = False
@@ -118,11 +114,11 @@ class HasMembers(GroupFace):
         expand : bool, optional
             Has no effect: the tree is always drawn unfolded.
         level : int, optional
-            How deep to go; None for all levels.
+            Number of levels to show; None for all.
         max_nodes : int
-            Beyond so many nodes the tree is cut, and says so.
+            The maximum number of nodes; a last line marks a tree that is cut.
         plain : bool
-            Whether names are never bold; by default they are on a terminal.
+            If True, names are never bold; by default they are on a terminal.
 
         Returns
         -------
@@ -140,11 +136,11 @@ class HasMembers(GroupFace):
             └── x (4,) int8
         <BLANKLINE>
         """
-        return self._run(tree_steps(self._handle, expand, level, max_nodes, plain))
+        return self._run(summary.tree_steps(self._handle, expand, level, max_nodes, plain))
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: members too, if the store is memory or a folder, or has a copy of them."""
-        return group_page(self._handle, self._run(tree_at_hand_steps(self._handle)))
+        """Return the page of a notebook; with members if they are cheap to find (memory, folder, consolidated)."""
+        return summary.group_page(self._handle, self._run(summary.tree_at_hand_steps(self._handle)))
 
     def get_array(self, path: str) -> Array[Any]:
         """Open an array below the group.
@@ -152,6 +148,7 @@ class HasMembers(GroupFace):
         Parameters
         ----------
         path : str
+            The path below this group.
 
         Returns
         -------
@@ -175,7 +172,17 @@ class HasMembers(GroupFace):
         return self._wrap(self._run(operations.array_steps(self._handle, path)))  # type: ignore[no-any-return]
 
     def __contains__(self, member: str) -> bool:
-        """Return whether there is a node at a path below the group."""
+        """Return True if there is a node at a path below the group.
+
+        Parameters
+        ----------
+        member : str
+            The path below this group.
+
+        Returns
+        -------
+        bool
+        """
         return self._run(operations.contains_steps(self._handle, member))
 
     def __iter__(self) -> Iterator[str]:
@@ -190,7 +197,7 @@ class HasMembers(GroupFace):
         Parameters
         ----------
         max_depth : int or None
-            How many levels below the direct members to go into; None for all.
+            Number of levels below the direct members to include; None for all.
 
         Returns
         -------
@@ -233,6 +240,11 @@ class HasMembers(GroupFace):
     def arrays(self, recurse: bool = False) -> Generator[tuple[str, Array[Any]], None]:
         """Iterate over the direct members that are arrays, with their names; with ``recurse`` also those below.
 
+        Parameters
+        ----------
+        recurse : bool
+            If True, include the arrays of all groups below. Default: False.
+
         Examples
         --------
         >>> import zarr
@@ -246,6 +258,11 @@ class HasMembers(GroupFace):
 
     def array_keys(self, recurse: bool = False) -> Generator[str, None]:
         """Return the names of the direct members that are arrays; with ``recurse`` those of all groups below too.
+
+        Parameters
+        ----------
+        recurse : bool
+            If True, include the arrays of all groups below. Default: False.
 
         Examples
         --------
@@ -270,12 +287,14 @@ class HasMembers(GroupFace):
             yield member
 
     def __setitem__(self, key: str, value: Any) -> None:
-        """Store data as an array below the group, in the place of what was there.
+        """Store data as an array below the group, in place of the node that was there.
 
         Parameters
         ----------
         key : str
+            The path below this group.
         value : array-like
+            The elements, or an array to copy.
 
         Raises
         ------
@@ -285,7 +304,13 @@ class HasMembers(GroupFace):
         self._run(operations.set_steps(self._handle, key, value))
 
     def __delitem__(self, key: str) -> None:
-        """Remove a node with all below it; where there is none, nothing happens."""
+        """Remove a node with all below it; a missing node is no error.
+
+        Parameters
+        ----------
+        key : str
+            The path below this group.
+        """
         return self._run(operations.delete_steps(self._handle, key))
 
     def move(self, source: str, dest: str) -> None:
@@ -295,6 +320,10 @@ class HasMembers(GroupFace):
         ----------
         source, dest : str
             Paths relative to the group.
+
+        Returns
+        -------
+        None
 
         Raises
         ------
@@ -317,19 +346,19 @@ class HasMembers(GroupFace):
         return self._run(operations.move_steps(self._handle, source, dest))
 
     def _change_attributes(self, changes: dict[str, Any], removed: tuple[str, ...] = (), replace: bool = False) -> None:
-        """Store a change that was made through the mapping of the attributes."""
+        """Store a change made through the mapping of the attributes."""
         self._run(operations.update_attributes_steps(self._handle, changes, removed, replace))
 
     def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
-        """Collect the writes to all arrays that are taken from this group object inside a ``with``.
+        """Collect the writes to all arrays that are opened from this group object inside a ``with``.
 
-        See :meth:`zarr.Array.batch`. Arrays that were opened before, or elsewhere, are not part of it. What this group
-        removes, replaces or moves inside takes along what was written to it before.
+        See :meth:`zarr.Array.batch`. Arrays that were opened before, or elsewhere, are not part of it. If this group
+        removes, replaces or moves a node inside, the pending writes to it go with it.
 
         Parameters
         ----------
         max_bytes : int
-            Bytes in memory, of all arrays together, above which what is pending is stored.
+            Number of bytes in memory, of all arrays together, above which pending chunks are stored.
 
         Returns
         -------
@@ -339,7 +368,7 @@ class HasMembers(GroupFace):
         Raises
         ------
         ValueError
-            ``max_bytes`` is less than one.
+            If ``max_bytes`` is less than one.
 
         Examples
         --------
@@ -358,9 +387,9 @@ class HasMembers(GroupFace):
 
     @takes(CreateMember, CREATE_ARRAY, without=("zarr_format",))
     def create_array(self, name: str, **parameters: Unpack[CreateMember]) -> Array[Any]:
-        """Make an array below the group, and the groups on the path to it that are not there yet.
+        """Create an array below the group, and the missing groups on the path to it.
 
-        The array has the format of the group. :func:`zarr.create_array` says in which order codecs run.
+        The array has the format of the group. :func:`zarr.create_array` describes the order in which codecs run.
 
         Parameters
         ----------
@@ -398,7 +427,9 @@ class HasMembers(GroupFace):
 
     @takes(CreateMember, CREATE_ARRAY, without=("zarr_format",))
     def create(self, name: str, **parameters: Unpack[CreateMember]) -> Array[Any]:
-        """Make an array below the group; another name of :meth:`create_array`.
+        """Create an array below the group.
+
+        This is another name of :meth:`create_array`, with a default data type: 64-bit floats.
 
         Parameters
         ----------
@@ -414,9 +445,11 @@ class HasMembers(GroupFace):
         Examples
         --------
         >>> import zarr
-        >>> zarr.group().create("x", shape=(10,), dtype="int32").shape
-        (10,)
+        >>> zarr.group().create("x", shape=(10,)).dtype
+        dtype('float64')
         """
+        if parameters.get("dtype") is None and parameters.get("data") is None:
+            parameters["dtype"] = "float64"
         return self._make(operations.create_member_steps(self._handle, name, parameters))
 
     def _make(self, steps: Steps[ArrayHandle]) -> Array[Any]:
@@ -426,16 +459,21 @@ class HasMembers(GroupFace):
     def require_array(
         self, name: str, *, shape: ShapeLike, config: ArrayConfigLike | None = None, **kwargs: Any
     ) -> Array[Any]:
-        """Open an array below the group, or make it.
+        """Open an array below the group; create it if there is none.
 
         Parameters
         ----------
         name : str
+            Path of the node below this group.
         shape : int or tuple of int
+            The shape that the array must have, or gets.
         config : ArrayConfig or dict, optional
+            Run-time behaviour of the array, which is not stored; see :func:`zarr.create_array`. By default that of the
+            group.
         dtype : dtype, optional
+            The data type that the array must have, or gets.
         exact : bool, optional
-            Whether the dtype must be the same; else it must be one to which the stored one can be cast safely.
+            If True, the dtype must be the same; else it must be one to which the stored one can be cast safely.
         **kwargs
             See :meth:`create_array`.
 

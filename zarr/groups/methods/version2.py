@@ -1,8 +1,11 @@
-"""Methods that groups had in zarr-python 2 and still have here."""
+"""Define the methods of groups of zarr-python 2 that this library keeps.
+
+``zarr.Group`` inherits them. New code uses the names of zarr-python 3.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -20,7 +23,7 @@ from zarr.older_calls import also_in_order
 
 
 class LegacyMembers(HasMembers, OlderNodeMembers):
-    """The members of ``Group`` that zarr-python 3 has no more; they rest on those that it has."""
+    """The members of ``Group`` that zarr-python 3 no longer has; they use those that it has."""
 
     if TYPE_CHECKING:
         members: Any
@@ -36,12 +39,32 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         self.store.close()
 
     def __getattr__(self, name: str) -> Any:
-        """Return a member by its name, where the group has no attribute of that name."""
+        """Return a member by its name, if the group has no attribute of that name."""
         if not name.startswith("_"):
             member = self.get(name)
             if member is not None:
                 return member
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}, nor a member of that name")
+
+    def __delitem__(self, key: str) -> None:
+        """Remove a node with all below it.
+
+        A missing node is no error, as in zarr-python 3; in a store of zarr-python 2 it is an error.
+
+        Raises
+        ------
+        KeyError
+            If there is no such node, in a store of zarr-python 2.
+        """
+        if isinstance(self.store, MutableMapping):
+            with suppress(ValueError, TypeError):  # an unreadable node can be removed
+                if key not in self:
+                    raise KeyError(key)
+        super().__delitem__(key)
+
+    @property
+    def _version(self) -> int:
+        return int(self.metadata.zarr_format)
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *(name for name, _ in self.members() if name.isidentifier())})
@@ -68,7 +91,14 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
             del self[name]
 
     def update(self, other: Any = (), /, **members: Any) -> None:
-        """Store data as members, in the place of those of these names.
+        """Store data as members, in place of those with the same names.
+
+        Parameters
+        ----------
+        other : object
+            Members by name, or pairs of names and members.
+        **members
+            More members, by name.
 
         Examples
         --------
@@ -82,7 +112,19 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
             self[name] = value
 
     def setdefault(self, name: str, default: Any = None) -> Any:
-        """Return a member; where there is none, store data as one first.
+        """Return a member; if there is none, store data as one first.
+
+        Parameters
+        ----------
+        name : str
+            Path of the node below this group.
+        default : object
+            The data to store if there is no such member: an array-like.
+
+        Returns
+        -------
+        Array or Group
+            The member.
 
         Examples
         --------
@@ -91,17 +133,29 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         array([1, 2])
         """
         if name not in self:
-            with suppress(ContainsArrayError, ContainsGroupError):  # somebody was quicker: that one stays
+            with suppress(ContainsArrayError, ContainsGroupError):  # another writer was faster: its member stays
                 self._run(set_steps(self._handle, name, default, overwrite=False))
         return self[name]
 
     def pop(self, name: str, *default: Any) -> Any:
-        """Remove a member; what is returned can tell what it was, not what it held.
+        """Remove a member and return it; its elements are gone, its metadata can be read.
+
+        Parameters
+        ----------
+        name : str
+            Path of the node below this group.
+        *default : object
+            The result if there is no such member. Without it that is an error.
+
+        Returns
+        -------
+        Array, Group or object
+            The removed member; or the default.
 
         Raises
         ------
         KeyError
-            There is none, and no default is given.
+            If there is no such member, and no default is given.
 
         Examples
         --------
@@ -120,27 +174,40 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
     def popitem(self) -> tuple[str, Any]:
         """Remove one of the members, as :meth:`pop` does.
 
+        Returns
+        -------
+        (str, object)
+            The name and the member.
+
         Raises
         ------
         KeyError
-            There is none.
+            If there are no members.
+
+        Examples
+        --------
+        >>> import zarr
+        >>> root = zarr.group()
+        >>> made = root.create_group("a")
+        >>> root.popitem()[0]
+        'a'
         """
         for name, _ in self.members():
             return name, self.pop(name)
         raise KeyError("popitem(): the group has no members")
 
     def visititems(self, func: Callable[[str, Any], Any]) -> Any:
-        """Call a function with the path and the node of everything below the group.
+        """Call a function with the path and the node of each node below the group.
 
         Parameters
         ----------
         func : callable
-            The walk ends when it returns something other than None.
+            The walk ends at the first result that is not None.
 
         Returns
         -------
         object
-            What ended the walk, or None.
+            The result that ended the walk, or None.
 
         Examples
         --------
@@ -158,7 +225,17 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         return None
 
     def visit(self, func: Callable[[str], Any]) -> Any:
-        """Call a function with the path of everything below the group; see :meth:`visititems`.
+        """Call a function with the path of each node below the group; see :meth:`visititems`.
+
+        Parameters
+        ----------
+        func : Callable[[str], object]
+            Called with each path; a result that is not None ends the visit.
+
+        Returns
+        -------
+        object
+            The first result that is not None; else None.
 
         Examples
         --------
@@ -168,7 +245,17 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         return self.visititems(lambda path, node: func(path))
 
     def visitkeys(self, func: Callable[[str], Any]) -> Any:
-        """Another name of :meth:`visit`.
+        """Call a function with the path of each node; another name of :meth:`visit`.
+
+        Parameters
+        ----------
+        func : Callable[[str], object]
+            Called with each path; a result that is not None ends the visit.
+
+        Returns
+        -------
+        object
+            The first result that is not None; else None.
 
         Examples
         --------
@@ -178,7 +265,17 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         return self.visititems(lambda path, node: func(path))
 
     def visitvalues(self, func: Callable[[Any], Any]) -> Any:
-        """Call a function with everything below the group; see :meth:`visititems`.
+        """Call a function with each node below the group; see :meth:`visititems`.
+
+        Parameters
+        ----------
+        func : Callable[[object], object]
+            Called with each node; a result that is not None ends the visit.
+
+        Returns
+        -------
+        object
+            The first result that is not None; else None.
 
         Examples
         --------
@@ -188,11 +285,12 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         return self.visititems(lambda path, node: func(node))
 
     def create_dataset(self, name: str, **kwargs: Any) -> Array[Any]:
-        """Make an array by the parameters of h5py and of zarr-python 2.
+        """Create an array by the parameters of h5py and of zarr-python 2.
 
         Parameters
         ----------
         name : str
+            Path of the node below this group.
         **kwargs
             ``shape``, ``dtype``, ``data``, ``chunks`` (may be a bool), ``compressor`` and others; see
             :meth:`create_array`.
@@ -200,6 +298,11 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         Returns
         -------
         Array
+
+        Raises
+        ------
+        ValueError
+            If ``object_codec`` is given for an array of format 3.
 
         Examples
         --------
@@ -218,14 +321,18 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
 
     @also_in_order("shape", "dtype", "exact")
     def require_dataset(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **kwargs: Any) -> Any:
-        """Open an array or make it; see :meth:`create_dataset`.
+        """Open an array; create it if there is none; see :meth:`create_dataset`.
 
         Parameters
         ----------
         name : str
+            Path of the node below this group.
         shape : int or tuple of int
+            The shape that the array must have, or gets.
         dtype : dtype, optional
+            The data type that the array must have, or gets.
         exact : bool
+            If True, the data type must be the same; by default the stored values must fit into it.
         **kwargs
             See :meth:`create_dataset`.
 
@@ -253,19 +360,21 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         return made
 
     def _unless_made(self, name: str, **kwargs: Any) -> Any:
-        """Return a new array, or None where somebody has made one meanwhile."""
+        """Return a new array, or None if another writer has created one meanwhile."""
         try:
             return self.create_dataset(name, **kwargs)
         except ContainsArrayError:
             return None
 
     def array(self, name: str, data: Any, **kwargs: Any) -> Array[Any]:
-        """Make an array of data; see :meth:`create_dataset`.
+        """Create an array from data; see :meth:`create_dataset`.
 
         Parameters
         ----------
         name : str
+            Path of the node below this group.
         data : array-like
+            The elements.
         **kwargs
             See :meth:`create_dataset`.
 

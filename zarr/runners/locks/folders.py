@@ -1,7 +1,7 @@
-"""Locks among processes on local file systems: names in folders that are there anyway, so nothing is left behind.
+"""Locks among processes on local file systems: names in existing folders, so that no lock files are left.
 
 A chunk is a name in the folder of its array. A node is a name in the folder above its own. ``docs/design/locks.md``
-says how the system keeps them.
+describes how the system keeps the locks.
 """
 
 from __future__ import annotations
@@ -10,38 +10,28 @@ import errno
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from functools import partial
+from typing import Any, Final, TypeAlias
 from weakref import WeakSet, WeakValueDictionary
 
 import zarr_core
-from zarr._lazy import LazyModule
-from zarr._process import at_fork
+from zarr._process import at_fork, living
 from zarr.logs import loggers
-from zarr.runners.locks.table import CalledOff, Waits, wait
-
-if TYPE_CHECKING:
-    import asyncio
-
-    from zarr.steps.requests import LockScope
-else:
-    asyncio = LazyModule("asyncio")
+from zarr.runners.locks.table import Polling, Waits, wait
+from zarr.steps.requests import LockScope
 
 MAX_OPEN: Final = 128
-"""The number of folders that are kept open for the next lock in them."""
+"""Number of folders that are kept open for the next lock in them."""
 
 _MAX_TRUSTED: Final = 4096
 
 MAX_NAMED: Final = 64
-"""The largest number of chunks that are locked one by one; above it all of the array is locked, at the cost of one."""
+"""Maximum number of chunks that are locked one by one; above it the whole array is locked, at the price of one lock."""
 
 HELD, BUSY = 0, 1
 """Results of ``zarr_core.FolderLock.try_acquire``; see there."""
 
-_FIRST_PAUSE_SECONDS: Final = 0.0001
-_LONGEST_PAUSE_SECONDS: Final = 0.01
 _NO_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR})
 _NO_LOCKS: Final = _NO_FOLDER | {
     errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP,
@@ -51,7 +41,7 @@ Names: TypeAlias = "tuple[str, ...] | Callable[[], Sequence[str]] | None"
 
 _guard = threading.RLock()
 _open: dict[str, zarr_core.Folder] = {}
-# Also those that are not in the table any more: a forked child closes them all.
+# Also folders that are no longer in the table: a forked child closes them all.
 _living: WeakSet[zarr_core.Folder] = WeakSet()
 _by_identity: WeakValueDictionary[tuple[int, int], zarr_core.Folder] = WeakValueDictionary()
 _trusted: dict[str, bool] = {}
@@ -61,7 +51,7 @@ _without: set[str] = set()
 
 
 class Place(str):
-    """A lock on names in a folder, as text that sorts in the order in which all acquire such locks.
+    """A lock on names in a folder, as text that sorts in the order in which all processes acquire locks.
 
     Parameters
     ----------
@@ -69,21 +59,23 @@ class Place(str):
         Nodes first, then chunks, then by path.
     folder : str
     names : tuple of str, callable or None
-        The names to lock, or what returns them; None: all names of the folder.
+        The names to lock, or a function that returns them; None: all names of the folder.
     shared : bool, default False
-        Whether several lock the names together, so that nobody locks them alone.
+        If True, the lock is shared: it keeps out exclusive locks only.
     required : bool, default False
-        Whether it is an error where the file system keeps no locks.
+        If True, a file system without locks is an error.
     """
+
+    __slots__ = ("folder", "names", "required", "shared")
 
     folder: str
     names: Names
-    shared: bool = False
-    required: bool = False
+    shared: bool
+    required: bool
 
 
 def root_of(store: Any, prefix: str) -> str:
-    """Return the folder of a store in which processes lock names; empty where they do not.
+    """Return the folder of a store in which processes lock names; empty if they do not.
 
     Parameters
     ----------
@@ -94,18 +86,19 @@ def root_of(store: Any, prefix: str) -> str:
     if sys.platform != "linux" or not getattr(store, "locks_folders", False):
         return ""
     root = prefix.removeprefix("file:")
-    if root not in _trusted:
+    trusted = _trusted.get(root)
+    if trusted is None:
         if len(_trusted) >= _MAX_TRUSTED:
             _trusted.clear()
-            _apart.clear()
-        _trusted[root] = zarr_core.trusts_locks(root)
-        if _trusted[root] and _is_apart(root):
-            _apart.add(root)
-    return root if _trusted[root] else ""
+        trusted = zarr_core.trusts_locks(root)
+        # Before other threads find the root among those that are trusted.
+        (_apart.add if trusted and _is_apart(root) else _apart.discard)(root)
+        _trusted[root] = trusted
+    return root if trusted else ""
 
 
 def _is_apart(root: str) -> bool:
-    """Return whether processes may see different folders above a root, or none: where it is mounted, or not ours."""
+    """Return True if processes may see different folders above a root, or none: a mount point, a foreign folder."""
     above = root.rpartition("/")[0] or "/"
     try:
         return os.stat(root).st_dev != os.stat(above).st_dev or not os.access(above, os.R_OK)
@@ -116,7 +109,7 @@ def _is_apart(root: str) -> bool:
 def places(
     root: str, scope: LockScope, keys: Sequence[str], family: str, below: Sequence[str] = ()
 ) -> list[Place]:
-    """Return the locks of some keys, in the order in which all acquire them.
+    """Return the locks of some keys, in the order in which all processes acquire them.
 
     Parameters
     ----------
@@ -124,12 +117,12 @@ def places(
         The folder of the store.
     scope : LockScope
     keys : sequence of str
-        Below the node of the scope, or its own.
+        Keys below the node of the scope, or of the node itself.
     family : "node" or "chunk"
     below : sequence of str
-        Nodes that are removed with all below them; kept apart from changes below them where locks are required.
+        Nodes that are removed with all below them; changes below them are kept out if locks are required.
     """
-    if family == "node" and not scope.required and not {*below} - {scope.path}:
+    if family == "node" and not scope.required and (not below or {*below} == {scope.path}):
         return [_node_place(root, scope.path)]
     if family == "chunk" and len(keys) > MAX_NAMED:
         return [array_place(root, scope)]
@@ -149,7 +142,7 @@ def _node_place(
     above, _, name = (f"{root}/{path}" if path else root).rpartition("/")
     if not path and root in _apart:
         above, name = root, "."
-    place = Place(f"{'.' if kind == 'below' else 0}:{root}/{path}")  # all below a node comes before all nodes
+    place = Place(f"{'.' if kind == 'below' else 0}:{root}/{path}")  # all nodes below a node come before all nodes
     place.folder, place.names, place.shared, place.required = above or "/", (f"{kind}:{name}",), shared, required
     return place
 
@@ -158,19 +151,19 @@ def chunk_place(root: str, scope: LockScope, key: str) -> Place:
     """Return the lock of a chunk."""
     place, path = Place(f"1:{root}/{key}"), scope.path
     place.folder, place.names = (f"{root}/{path}", (key[len(path) + 1 :],)) if path else (root, (key,))
-    place.required = scope.required
+    place.shared, place.required = False, scope.required
     return place
 
 
 def array_place(root: str, scope: LockScope, keys: Callable[[], Sequence[str]] | None = None) -> Place:
-    """Return the lock of all chunks of an array, alone; or of many that are written whole, shared.
+    """Return the exclusive lock of all chunks of an array; or the shared lock of many chunks that are written whole.
 
     Parameters
     ----------
     root : str
     scope : LockScope
     keys : callable, optional
-        Returns the keys of those that are written whole.
+        Returns the keys of the chunks that are written whole.
     """
     place, path = Place(f"1:{root}/{scope.path}/"), scope.path
     place.folder, skip = (f"{root}/{path}", len(path) + 1) if path else (root, 0)
@@ -191,10 +184,10 @@ def _opened(path: str) -> zarr_core.Folder:
         return folder
     with _guard:
         while len(_open) >= MAX_OPEN:
-            # It is closed when the last lock in it goes.
+            # It is closed when its last lock is released.
             _open.pop(next(iter(_open)), None)
         folder = zarr_core.Folder(path)
-        # One that a lock keeps open is used again: another descriptor would be kept out by it.
+        # A folder that a lock keeps open is used again: the lock would exclude a second descriptor.
         known = _by_identity.get(folder.identity)
         if known is not None and known.fd >= 0:
             folder.close()
@@ -206,11 +199,24 @@ def _opened(path: str) -> zarr_core.Folder:
     return folder
 
 
-def try_lock(place: str) -> zarr_core.FolderLock | None:
-    """Lock a place whose folder is open, if nobody is in the way; else None."""
-    if not isinstance(place, Place) or (folder := _open.get(place.folder)) is None:
+def try_lock(folder: str, names: Names, shared: bool = False, path: str = "") -> zarr_core.FolderLock | None:
+    """Lock names in a folder that is open, if no other process has locked them; else return None.
+
+    Parameters
+    ----------
+    folder : str
+        The path of the folder.
+    names : tuple of str, callable or None
+        The names, as those of a :class:`Place`.
+    shared : bool, default False
+        If True, the lock is shared: it keeps out exclusive locks only.
+    path : str, default ""
+        The text by which the holder of the lock knows it.
+    """
+    opened = _open.get(folder)
+    if opened is None:
         return None
-    lock = zarr_core.FolderLock(folder, place.names, place.shared, place)
+    lock = zarr_core.FolderLock(opened, names, shared, path)
     try:
         if lock.try_acquire() == HELD:
             return lock
@@ -223,8 +229,20 @@ def try_lock(place: str) -> zarr_core.FolderLock | None:
     return None
 
 
+def lock_chunk(
+    root: str, scope: LockScope, key: str, called_off: threading.Event | None
+) -> zarr_core.FolderLock | None:
+    """Lock a chunk, blocking the thread; return None as :func:`lock_place` does.
+
+    A place is made only if the lock has to wait.
+    """
+    path = scope.path
+    lock = try_lock(f"{root}/{path}", (key[len(path) + 1 :],)) if path else try_lock(root, (key,))
+    return lock or lock_place(chunk_place(root, scope, key), called_off)
+
+
 def _forget(folder: zarr_core.Folder) -> None:
-    """Forget a folder whose path names another one by now."""
+    """Forget a folder whose path now names another folder."""
     for path in [path for path, known in _open.items() if known is folder]:
         del _open[path]
     if _by_identity.get(folder.identity) is folder:
@@ -232,12 +250,12 @@ def _forget(folder: zarr_core.Folder) -> None:
 
 
 def lock_place(place: Place, called_off: threading.Event | None = None) -> zarr_core.FolderLock | None:
-    """Lock a place, blocking the thread; None where there is nothing to lock, or no lock."""
+    """Lock a place, blocking the thread; return None if there is no folder or no lock."""
     return wait(locking(place), called_off)
 
 
 def _nearest(place: Place) -> tuple[zarr_core.Folder, Names]:
-    """Return the folder of a place and the names there; of a node that lies deeper, the nearest folder that is there.
+    """Return the folder of a place and its names; for a node that lies deeper, the nearest existing folder.
 
     Raises
     ------
@@ -256,8 +274,13 @@ def _nearest(place: Place) -> tuple[zarr_core.Folder, Names]:
         path, names = path or "/", (f"{kind}:{last}/{rest}",)
 
 
+def _is_settled(lock: zarr_core.FolderLock) -> bool:
+    """Return True if a lock is held now, or must be made anew."""
+    return lock.try_acquire() != BUSY
+
+
 def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
-    """Lock a place: a generator that yields where another process has it, and returns the lock.
+    """Lock a place: a generator that yields while another process has it, and returns the lock.
 
     Parameters
     ----------
@@ -266,12 +289,12 @@ def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
     Returns
     -------
     FolderLock or None
-        None where the folder is not there, or is not ours to open, or its file system keeps no locks.
+        None if the folder does not exist, cannot be opened, or its file system has no locks.
 
     Raises
     ------
     OSError
-        If locks are required and there are none, or the process has no descriptor left.
+        If locks are required and there are none, or the process has no free descriptor.
     """
     while True:
         try:
@@ -280,9 +303,9 @@ def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
             try:
                 state = lock.try_acquire()
                 while state == BUSY:
-                    yield _FolderWait(lock)
+                    yield Polling(partial(_is_settled, lock))
                     state = lock.try_acquire()
-            except BaseException:  # also where the wait is given up
+            except BaseException:  # also if the wait is given up
                 lock.close()
                 raise
         except OSError as error:
@@ -310,62 +333,21 @@ def _note(folder: str, error: OSError) -> None:
 def _explained(error: OSError) -> OSError:
     return OSError(
         error.errno,
-        f"{error.strerror}: locks among processes were asked for (locking='process'), and this folder has none: give "
+        f"{error.strerror}: locks among processes are required (locking='process'), and this folder has none: give "
         "a folder of another file system, by synchronizer=zarr.ProcessSynchronizer(folder)",
         error.filename,
     )
 
 
-def _pauses() -> Iterator[float]:
-    """Yield how long to sleep before the next try; of two who meet again and again one sleeps longer."""
-    pause = _FIRST_PAUSE_SECONDS
-    for turn in count(os.getpid() ^ threading.get_ident()):
-        yield pause * (0.5 + (turn * 2654435761 >> 8) % 1024 / 1024)
-        pause = min(1.5 * pause, _LONGEST_PAUSE_SECONDS)
-
-
-class _FolderWait:
-    """A wait for a name that another process has locked."""
-
-    def __init__(self, lock: zarr_core.FolderLock) -> None:
-        self._lock = lock
-
-    def in_thread(self, called_off: threading.Event | None) -> None:
-        """Block the thread until the lock is held, or has to be made anew."""
-        for pause in _pauses():
-            if called_off is None:
-                time.sleep(pause)
-            elif called_off.wait(pause):
-                raise CalledOff
-            if self._lock.try_acquire() != BUSY:
-                return
-
-    async def in_loop(self) -> None:
-        """Let the event loop run until the lock is held, or has to be made anew."""
-        for pause in _pauses():
-            await asyncio.sleep(pause)
-            if self._lock.try_acquire() != BUSY:
-                return
-
-
-def _before_fork() -> None:
-    # With the guard held, no folder is open that is not yet noted down.
-    _guard.acquire()
-
-
-def _after_fork_in_parent() -> None:
-    _guard.release()
-
-
 def _close_in_child() -> None:
-    """Close the folders without releasing what is locked in them: the locks are the parent's."""
-    global _guard
-    _guard = threading.RLock()
-    for folder in list(_living):
+    """Close the folders without releasing their locks, which belong to the parent."""
+    for folder in living(_living.__iter__):
         folder.close()
     _living.clear()
     _by_identity.clear()
     _open.clear()
+    _guard.release()
 
 
-at_fork(_before_fork, _after_fork_in_parent, _close_in_child)
+# While the guard is held, every open folder is in the table.
+at_fork(_guard.acquire, _guard.release, _close_in_child)

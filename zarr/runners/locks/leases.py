@@ -1,11 +1,11 @@
-"""Locks among processes where there are no files to lock: objects of a store that compares before it stores.
+"""Locks among processes without files: objects of a store that compares before it stores.
 
-A lease is a small object that says who has it. Its holder writes it anew all the time; who wants it and has seen it
-unchanged for as long as it lasts takes it over, for its holder is dead. No two clocks are compared: each process looks
-at its own, and all that is assumed is that these go at about the same rate. A clock that jumps does no harm: who waits
-counts no more than a short while from one look to the next, and who has a lease is not sure of it before its last
-renewal. The time that a machine sleeps counts. What a holder stores, it stores only while
-its lease surely lasts, and, where it has read the value before, only if that is still the same.
+A lease is a small object with the name of its holder. The holder writes it anew again and again. A process that wants
+it, and has seen it unchanged for its whole duration, takes it over, because its holder is dead. No two clocks are
+compared: each process uses its own, and only needs clocks of about the same rate. A clock that jumps does no harm: a
+waiting process counts at most a short time between two looks, and a holder relies on a lease only from its last renewal
+on. The time that a machine sleeps counts. A holder stores values only while its lease is certainly valid, and, if it
+has read the value before, only if that value is still there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import uuid
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, asyncio
+from zarr.abc.store import Store
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.defaults import settings
 from zarr.errors import LockLostError, label_of
@@ -27,35 +28,24 @@ from zarr.steps.requests import ChangedMeanwhileError, LockScope
 from zarr.storage.keys import LOCKS_FOLDER
 
 if TYPE_CHECKING:
-    import asyncio
     import random
-
-    from zarr.abc.store import Store
 else:
-    asyncio, random = LazyModule("asyncio"), LazyModule("random")
+    random = LazyModule("random")
 
 RENEWALS: Final = 4
-"""The number of times that a lease is written anew in the time that it lasts."""
+"""Number of renewals of a lease within its duration."""
 
 _FIRST_PAUSE_SECONDS: Final = 0.005
 _LONGEST_PAUSE_SECONDS: Final = 0.2
 
 
-if hasattr(time, "CLOCK_BOOTTIME"):
-
-    def clock() -> float:
-        """Seconds that have passed, those included in which the machine slept."""
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-
-else:
-
-    def clock() -> float:
-        """Seconds that have passed."""
-        return time.monotonic()
+def clock() -> float:
+    """Return the seconds that have passed, including those in which the machine slept, if the system counts them."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 def lease_keys(scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
-    """Return the objects that stand for some keys, in the order in which all take them.
+    """Return the objects that stand for some keys, in the order in which all processes take them.
 
     Examples
     --------
@@ -68,7 +58,7 @@ def lease_keys(scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
 
 
 def lease_seconds() -> float:
-    """Return how long the lease of a dead process lasts: the setting ``array.lock_lease_seconds``."""
+    """Return the seconds that the lease of a dead process lasts: the setting ``array.lock_lease_seconds``."""
     return max(0.1, float(settings.get("array.lock_lease_seconds", 20.0)))
 
 
@@ -78,7 +68,7 @@ def _as_buffer(owner: str | None, beat: int, seconds: float) -> Buffer:
 
 
 class _Sight:
-    """A lease as somebody who wants it sees it, and how long it has been the same."""
+    """A lease as a waiting process sees it, and the time that it has been the same."""
 
     def __init__(self) -> None:
         self._raw: bytes | None = None
@@ -86,22 +76,22 @@ class _Sight:
         self._looked = 0.0
 
     def look(self, value: Buffer | None, owner: str) -> bool:
-        """Return whether the lease can be taken: nobody has it, or its holder is dead."""
+        """Return True if the lease can be taken: it has no holder, or its holder is dead."""
         raw, now = None if value is None else value.to_bytes(), clock()
         if raw is None:
             return True
         if raw != self._raw:
             self._raw, self._waited, self._looked = raw, 0.0, now
         holder, seconds = _read(raw)
-        # From one look to the next no more counts than a holder may need to renew it: a clock may have jumped.
+        # Count at most the time of one renewal between two looks: a clock may have jumped.
         self._waited += min(max(0.0, now - self._looked), seconds / RENEWALS)
         self._looked = now
-        # A request that was sent twice may have taken it for us without our knowledge.
+        # A request that was sent twice may have taken it for this process unnoticed.
         return holder in (None, owner) or self._waited > seconds
 
 
 def _read(raw: bytes) -> tuple[Any, float]:
-    """Return who has a lease and how long it lasts; what is no lease counts as one that lasts as long as ours."""
+    """Return the holder of a lease and its duration; an object that is no lease gets the duration of this library."""
     try:
         document = json.loads(raw)
         holder, seconds = document["owner"], float(document["seconds"])
@@ -111,7 +101,7 @@ def _read(raw: bytes) -> tuple[Any, float]:
 
 
 class Lease:
-    """A lease that is held; :func:`take_lease` makes it.
+    """A held lease, made by :func:`take_lease`.
 
     Parameters
     ----------
@@ -143,7 +133,7 @@ class Lease:
         return True
 
     async def take(self, expected: Buffer | None) -> bool:
-        """Take it if it still is as it was seen; it is written anew from then on."""
+        """Take the lease if it has not changed since it was read; from then on it is renewed."""
         if not await self._write(self._owner, expected):
             return False
         self._renewal = asyncio.ensure_future(self._renew())
@@ -158,7 +148,7 @@ class Lease:
                 continue  # the service may answer again before the lease runs out
 
     def check(self) -> None:
-        """See that nobody else can have it.
+        """Check that no other process can have the lease.
 
         Raises
         ------
@@ -173,13 +163,13 @@ class Lease:
             )
 
     async def end(self) -> None:
-        """Let go of it; where that fails, it runs out by itself."""
+        """Release the lease; if that fails, it expires by itself."""
         if self._renewal is not None:
             self._renewal.cancel()
             await asyncio.gather(self._renewal, return_exceptions=True)
         if self._lost:
             return
-        for expected in (self._attempt, self._value):  # the last renewal may have been called off amid its way
+        for expected in (self._attempt, self._value):  # the last renewal may have been cancelled while it was sent
             try:
                 if expected is None or await self._write(None, expected):
                     return
@@ -188,12 +178,12 @@ class Lease:
 
 
 async def take_lease(store: Store, key: str) -> Lease:
-    """Take a lease, waiting until nobody has it.
+    """Take a lease; wait until it has no holder.
 
     Parameters
     ----------
     store : Store
-        Of which ``supports_set_if_match`` is true.
+        A store whose ``supports_set_if_match`` is True.
     key : str
 
     Returns
@@ -232,7 +222,7 @@ class Fence:
     Parameters
     ----------
     above : Fence, optional
-        That of the operation of which this one is a part.
+        The fence of the operation of which this one is a part.
     """
 
     UNREAD: Final[Any] = object()
@@ -243,9 +233,9 @@ class Fence:
         self._again: set[str] = set() if above is None else set(above._again)
 
     def watch(self, keys: Sequence[str], again: bool) -> None:
-        """From now on, values of these keys are replaced only if they are what was read last.
+        """Replace values of these keys from now on only if they are still those of the last read.
 
-        ``again`` tells whether those who find them changed can go back to reading.
+        ``again`` is True if a caller that finds them changed can read again.
         """
         for key in keys:
             self.seen.setdefault(key, self.UNREAD)
@@ -253,17 +243,17 @@ class Fence:
             self._again.update(keys)
 
     def changed(self, key: str, store: Any) -> Exception:
-        """Return the error for a value that is not what was read."""
+        """Return the error for a value that differs from the one that was read."""
         text = f"{key!r} in {label_of(store, str)} was changed by another process, and was not stored"
         return ChangedMeanwhileError(text) if key in self._again else LockLostError(text)
 
     def note(self, key: str, value: Any) -> None:
-        """Take down what was read, or stored."""
+        """Record a value that was read or stored."""
         if key in self.seen:
             self.seen[key] = value
 
     def check(self) -> None:
-        """See that all leases last.
+        """Check that all leases are valid.
 
         Raises
         ------

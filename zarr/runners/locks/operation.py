@@ -1,17 +1,17 @@
-"""The locks of one operation: acquired in one order by all, released when the operation ends.
+"""The locks of one operation: all operations acquire them in one order, and release them at their end.
 
 The table of all locks of the process is in :mod:`zarr.runners.locks.table`.
 
-A *subtree lock* keeps a node and all nodes below it as they are for who removes, replaces or moves the node. It is a
-name in the table that ends with a slash (a *stem*), so that it sorts before the names of all documents below its node,
-with nothing else in between, and takes its place in the one order of all locks. Who wants a document first acquires
-its key and then looks for subtree locks above it; where there is one, the key is released until that has ended. Who
-wants a subtree first notes it and then waits for those who hold a key below: one of the two sees the other. Who holds a
-key below when the subtree is noted goes on to the end and may acquire further ones. Where nobody has a subtree lock, a
-document costs one look at an empty dictionary.
+A *subtree lock* protects a node and all nodes below it while it is removed, replaced or moved. It is a name in the
+table that ends with a slash (a *stem*), so that it sorts before the names of all documents below its node, with nothing
+else in between, and has its place in the one order of all locks. An operation that needs a document first acquires its
+key and then checks for subtree locks above it; if there is one, it releases the key until that lock is released. An
+operation that needs a subtree first records it and then waits for holders of keys below: one of the two sees the other.
+A holder of a key below an already recorded subtree continues to its end and may acquire further keys. If there is no
+subtree lock, a document costs one look at an empty dictionary.
 
-A finalizer may run in the middle of any operation, in the same thread, and need what that operation has locked. The one
-cannot wait for the other, so it gets a :class:`~zarr.errors.LockedByCallerError`.
+A finalizer may run in the middle of any operation, in the same thread, and need a key that the operation holds. It
+cannot wait for that operation, so it gets a :class:`~zarr.errors.LockedByCallerError`.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ else:
 
 
 class Holder:
-    """The keys that one running generator holds, with those that are held above it.
+    """The keys that one running generator holds, with those of the generators above it.
 
     All locks are acquired in one order, that of (family, name); so no two operations can wait for each other.
     """
 
     __slots__ = (
-        "_above", "_claim", "_files", "_leases", "_owner", "_prefix", "_top", "_top_file", "_trees",
-        "called_off", "fence", "names",
+        "_above", "_claim", "_files", "_owner", "_prefix", "_top", "_top_file", "_trees",
+        "called_off", "fence", "leases", "names",
     )  # fmt: skip
 
     def __init__(self, prefix: str, above: Holder | None = None, called_off: threading.Event | None = None) -> None:
@@ -55,7 +55,7 @@ class Holder:
         self._owner = threading.get_ident()
         self._claim: Claim | None = None
         self._files: list[LockedFile | FolderLock] = []
-        self._leases: list[Lease] = []
+        self.leases: list[Lease] = []
         self._trees: list[str] | None = None
         self.names: list[str] = []
         self.fence: Fence | None = None
@@ -69,14 +69,14 @@ class Holder:
                 self.fence = leases.Fence(above.fence)
 
     def _chain(self) -> Iterator[Holder]:
-        """Yield this one and those above it."""
+        """Yield this holder and those above it."""
         holder: Holder | None = self
         while holder is not None:
             yield holder
             holder = holder._above
 
     def holds_name(self, name: str) -> bool:
-        """Return whether a name is held here or above, by itself or in a subtree."""
+        """Return True if a name is held here or above, by itself or in a subtree."""
         holder: Holder | None = self
         while holder is not None:
             if name in holder.names or (holder._trees and name.startswith(tuple(holder._trees))):
@@ -85,25 +85,20 @@ class Holder:
         return False
 
     def _acquired(self, name: str) -> bool:
-        """Return whether a name was acquired here or above; others may still hold one in a subtree just locked."""
+        """Return True if a name was acquired here or above; others may still hold one in a subtree just locked."""
         return any(name in holder.names for holder in self._chain())
 
     @property
     def holds_nodes_only(self) -> bool:
-        """Return whether no chunk is held, here or above: then any one may be acquired."""
+        """Return True if no chunk is held, here or above: then any chunk may be acquired."""
         return self._top[0] < FAMILY_RANK["chunk"] and self._claim is None
-
-    @property
-    def leased(self) -> bool:
-        """Return whether this generator has leases of its own."""
-        return bool(self._leases)
 
     # Acquire
 
     def acquire(self, keys: Sequence[str], family: str, files: Sequence[str] = (), below: Sequence[str] = ()) -> None:
-        """Acquire all below some nodes, the keys, and then the lock files that stand for them in all processes.
+        """Acquire the subtrees of some nodes, the keys, and then the lock files that stand for them in all processes.
 
-        It blocks the thread.
+        The call blocks the thread.
 
         Raises
         ------
@@ -111,21 +106,23 @@ class Holder:
             If it would have to wait inside another operation of this thread that holds locks.
         """
         if len(keys) == 1 and len(files) < 2 and len(below) < 2 and self._top[0] < 0:
-            # Nothing is to be put in order, if the key is in the subtree.
+            # The order does not matter for a key inside the subtree.
             key = f"{family}:{self._prefix}/{keys[0]}"
             name = stem_of(self._prefix, below[0]) if below else key
             if key.startswith(name) and LOCKS.try_acquire(name, self._owner):
                 self.names.append(name)
                 self._top = (FAMILY_RANK[family], name)
                 if LOCKS.trees and family == "node":
-                    wait(self._heed_trees((name,)), self.called_off, self._check_can_wait)
+                    wait(self._wait_for_trees((name,)), self.called_off, self._check_can_wait)
                 if below:
                     wait(self._close_tree(name), self.called_off, self._check_can_wait)
                 if files:
                     self._top_file = True, files[0]
-                    lock = folders.try_lock(files[0])
+                    place, lock = files[0], None
+                    if isinstance(place, folders.Place):
+                        lock = folders.try_lock(place.folder, place.names, place.shared, place)
                     if lock is None:
-                        wait(self._acquire_file(files[0]), self.called_off, self._check_can_wait)
+                        wait(self._acquire_file(place), self.called_off, self._check_can_wait)
                     else:
                         self._files.append(lock)
                 return
@@ -134,7 +131,7 @@ class Holder:
     async def acquire_async(
         self, keys: Sequence[str], family: str, files: Sequence[str] = (), below: Sequence[str] = ()
     ) -> None:
-        """Acquire the same, letting the event loop run."""
+        """Acquire the same locks while the event loop runs."""
         await wait_async(self._acquiring(keys, family, files, below))
 
     def _acquiring(self, keys: Sequence[str], family: str, files: Sequence[str], below: Sequence[str]) -> Waits[None]:
@@ -145,7 +142,7 @@ class Holder:
             for name in names:
                 yield from self._acquire_name(name)
             if LOCKS.trees and family == "node":
-                yield from self._heed_trees(names)
+                yield from self._wait_for_trees(names)
         for path in self._missing_files(files) if files else ():
             yield from self._acquire_file(path)
 
@@ -161,9 +158,9 @@ class Holder:
         LOCKS.release_all(names, len(names) - 1)
 
     def _acquire_file(self, path: str) -> Waits[None]:
-        """Lock one file; threads of this process queue up in the table, one at a time asks the system."""
+        """Lock one file; threads of this process wait in the table, so that only one at a time calls the system."""
         if isinstance(path, folders.Place):
-            # Threads of this process are kept apart by the names of what it stands for.
+            # The names that the file stands for keep the threads of this process apart.
             lock = yield from folders.locking(path)
             if lock is not None:
                 self._files.append(lock)
@@ -182,7 +179,7 @@ class Holder:
             self._drop(turn)
 
     def _check_can_wait(self) -> None:
-        """See that this thread is not inside another operation, which would have to release its locks first.
+        """Check that this thread is not inside another operation, whose locks it would wait for.
 
         Raises
         ------
@@ -202,7 +199,7 @@ class Holder:
         Raises
         ------
         RuntimeError
-            If one of them comes before, in that order, a key that is held already: waiting for it could never end.
+            If one of them sorts before a key that is held already: a wait for it might never end.
         """
         rank = FAMILY_RANK[family]
         prefix = self._prefix
@@ -219,12 +216,12 @@ class Holder:
         return names
 
     def _missing_files(self, paths: Sequence[str]) -> list[str]:
-        """Return the lock files still to acquire, in the one order of all: trees first, then by name.
+        """Return the lock files still to acquire, in the one order of all: subtrees first, then by name.
 
         Raises
         ------
         RuntimeError
-            If one of them comes before one that is held already.
+            If one of them sorts before a file that is held already.
         """
         open_now = {file.path for holder in self._chain() for file in holder._files}
         paths = [path for path in paths if path not in open_now and not self.holds_name(f"file:{path}")]
@@ -237,12 +234,12 @@ class Holder:
     # Subtree locks
 
     def _acquire_trees(self, paths: Sequence[str], keys: Sequence[str]) -> Waits[None]:
-        """Acquire subtrees, waiting until nobody else holds a key in them, and keys beside them; all in one order.
+        """Acquire subtrees, and keys beside them, in one order; wait until no other operation holds a key in them.
 
         Raises
         ------
         RuntimeError
-            If one of them comes before, in the order of all locks, what is held already.
+            If one of them sorts before a lock that is held already.
         """
         stems = [stem for stem in outermost(self._prefix, paths) if not self.holds_name(stem)]
         if stems and (0, stems[0]) <= self._top:
@@ -250,21 +247,21 @@ class Holder:
         names = [name for name in self._missing(keys, "node") if not name.startswith(tuple(stems))]
         for taken in sorted((*stems, *names)):
             yield from self._acquire_name(taken)
-            yield from self._heed_trees((taken,))
+            yield from self._wait_for_trees((taken,))
             if taken in stems:
                 self._top = max(self._top, (0, taken))
                 yield from self._close_tree(taken)
 
     def _close_tree(self, stem: str) -> Waits[None]:
-        """Keep others from keys in a subtree that was just acquired, and wait for those who hold one."""
+        """Keep others from keys in a subtree that was just acquired, and wait for the holders of such keys."""
         self._trees = [*(self._trees or ()), stem]
-        LOCKS.trees[stem] = None  # from now on nobody acquires names that begin with it
+        LOCKS.trees[stem] = None  # from now on no operation acquires names that begin with it
         while len(LOCKS.queues) > 1 and (name := self._other_below(stem)) is not None:
             yield from self._acquire_name(name)
             self._drop(name)
 
-    def _heed_trees(self, names: Sequence[str]) -> Waits[None]:
-        """Wait until nobody else has a subtree lock above some keys that were just acquired, and acquire them again."""
+    def _wait_for_trees(self, names: Sequence[str]) -> Waits[None]:
+        """Wait until there is no foreign subtree lock above some keys just acquired, and acquire them again."""
         while (stem := self._tree_above(names)) is not None:
             for name in reversed(names):
                 self._drop(name)
@@ -274,7 +271,7 @@ class Holder:
                 yield from self._acquire_name(name)
 
     def _tree_above(self, names: Sequence[str]) -> str | None:
-        """Return a subtree of somebody else that covers one of some names; none where there is nothing to wait for."""
+        """Return a foreign subtree lock that covers one of some names; None if there is nothing to wait for."""
         own = [name for holder in self._chain() for name in holder.names if name not in names]
         for stem in tuple(LOCKS.trees):
             if any(name.startswith(stem) for name in names) and not (
@@ -284,33 +281,33 @@ class Holder:
         return None
 
     def _other_below(self, stem: str) -> str | None:
-        """Return a key in a subtree that somebody else holds."""
+        """Return a key in a subtree that another operation holds."""
         own = {name for holder in self._chain() for name in holder.names}
         return next((name for name in LOCKS.held() if name.startswith(stem) and name not in own), None)
 
     # Leases and claims
 
     async def lease(self, store: Any, scope: LockScope, keys: Sequence[str], family: str) -> None:
-        """Keep other processes out by leases in the store itself, or by watching what is read."""
+        """Keep other processes out by leases in the store itself, or by comparing values before they are replaced."""
         if self.fence is None:
             self.fence = leases.Fence()
         for key in self._missing_files(leases.lease_keys(scope, keys, family)):
             await wait_async(self._acquire_name(f"file:{self._prefix}/{key}"))
-            self._leases.append(await leases.take_lease(store, key))
-            self.fence.leases.append(self._leases[-1])
+            self.leases.append(await leases.take_lease(store, key))
+            self.fence.leases.append(self.leases[-1])
 
     async def end_leases(self) -> None:
         """Release the leases of this generator; before :meth:`release`."""
-        while self._leases:
-            await self._leases.pop().end()
+        while self.leases:
+            await self.leases.pop().end()
 
     def claims(self, request: Transfer) -> bool:
-        """Claim all keys of a bulk write at once; False where they have to be acquired one by one.
+        """Claim all keys of a bulk write at once; return False if they must be acquired one by one.
 
-        A claim costs next to nothing and waits for nobody: others who write parts of these values wait for it.
+        A claim is almost free and never waits: writers of parts of these values wait for it.
         """
         stem = f"chunk:{self._prefix}/"
-        # No function is made here: where there is no memory for one, Python 3.13 does not outlive that.
+        # No function is created here: without memory for one, Python 3.13 crashes.
         claim = Claim(stem + request.keys.prefix, request.count, partial(_all_names, stem, request), self._owner)
         self._claim = claim
         if LOCKS.claim(claim, self.holds_name):
@@ -324,7 +321,7 @@ class Holder:
             wait(self.sharing(store, request), self.called_off)
 
     def sharing(self, store: Any, request: Transfer) -> Waits[None]:
-        """Keep those of other processes who write parts of chunks out of the chunks of a bulk write."""
+        """Keep writers of parts of chunks in other processes out of the chunks of a bulk write."""
         scope = request.scope
         root = "" if scope is None else folders.root_of(store, self._prefix)
         if scope is not None and root:
@@ -335,8 +332,8 @@ class Holder:
     # Release
 
     def release(self) -> None:
-        """Release all keys of this generator, last first; after an error, the same call releases the rest."""
-        # First what other processes see: threads that come next lock it by the same descriptor.
+        """Release all keys of this generator, last first; after an error, a second call releases the rest."""
+        # First the locks among processes: the next thread locks by the same descriptor.
         while self._files:
             self._files[-1].close()
             self._files.pop()
@@ -352,7 +349,7 @@ class Holder:
 
 @contextmanager
 def releasing(holder: Holder) -> Iterator[Holder]:
-    """Release what a holder acquires inside; also where Ctrl-C comes during the release, or a file cannot be closed."""
+    """Release the locks that a holder acquires inside; also if Ctrl-C comes meanwhile, or a file cannot be closed."""
     try:
         yield holder
     finally:
@@ -368,7 +365,7 @@ def _all_names(stem: str, request: Transfer) -> list[str]:
 
 
 def stem_of(prefix: str, path: str) -> str:
-    """Return what the names of the documents of a node, and of all nodes below, begin with.
+    """Return the common beginning of the names of the documents of a node and of all nodes below.
 
     Examples
     --------
@@ -403,7 +400,7 @@ def lock_prefix(store: Any) -> str:
     Returns
     -------
     str
-        What the store says of itself by ``lock_prefix``, else a name that is its own.
+        The ``lock_prefix`` of the store, else a name of the object itself.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Locks among processes: files beside the data that the operating system locks.
 
-The system lets go of what a dead process held. A lock belongs to an open file and not to a process, so it is taken by
-any thread, and a forked child closes what it inherits: it would else go on holding what its parent held when it died.
+The system releases the locks of a dead process. A lock belongs to an open file and not to a process, so any thread can
+take it, and a forked child closes inherited files: it would otherwise keep the locks of a dead parent.
 """
 
 from __future__ import annotations
@@ -11,25 +11,18 @@ import errno
 import os
 import sys
 import threading
-import time
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
-from zarr._lazy import LazyModule
 from zarr._process import at_fork
 from zarr.errors import label_of
 from zarr.runners.locks import folders
-from zarr.runners.locks.table import CalledOff, Waits, wait
+from zarr.runners.locks.table import Polling, Waits, wait
+from zarr.steps.requests import Hold, LockScope
 from zarr.storage.keys import LOCKS_FOLDER
-
-if TYPE_CHECKING:
-    import asyncio
-
-    from zarr.steps.requests import Hold, LockScope
-else:
-    asyncio = LazyModule("asyncio")
 
 if sys.platform == "win32":
     import msvcrt
@@ -37,18 +30,16 @@ else:
     import fcntl
 
 STRIPES: Final = 64
-"""The number of lock files that the chunks of an array share; two chunks with the same one wait for each other."""
+"""Number of lock files that the chunks of an array share; two chunks with the same file wait for each other."""
 
 _NODE: Final = "0.node"
 _TREE: Final = "0.below"
-"""The lock file of a node with all below it: locked alone by who removes it, together by who changes what is below."""
+"""The lock file of a node with all below it: exclusive for a removal, shared for changes below."""
 TURN: Final = ".turn"
-"""Held by who waits for such a file, so that many who change something do not keep out for ever who removes it."""
+"""Held while waiting for such a file, so that a stream of changes does not keep a removal out for ever."""
 _SHARES: Final = sys.platform != "win32"
-"""True if a file can be locked by several together."""
+"""True if a file can be locked in shared mode."""
 
-_FIRST_PAUSE_SECONDS: Final = 0.0005
-_LONGEST_PAUSE_SECONDS: Final = 0.02
 _NO_LOCKS: Final = frozenset(
     getattr(errno, name) for name in ("ENOLCK", "ENOTSUP", "EOPNOTSUPP", "ENOSYS") if hasattr(errno, name)
 )
@@ -67,9 +58,9 @@ class LockPath(str):
     ----------
     path : str
     shared : bool
-        Whether several lock it together, so that nobody locks it alone.
+        If True, the lock is shared: it keeps out exclusive locks only.
     spare : bool
-        Whether the folder of the node goes with the file where nothing else is in it: there is no such node.
+        If True, remove the folder of the node with the file if it is otherwise empty: then there is no such node.
     """
 
     shared: bool
@@ -82,7 +73,7 @@ class LockPath(str):
 
 
 class LockedFile:
-    """A lock file that is open here; locked, once :func:`lock_file` has returned it.
+    """An open lock file of this process; :func:`lock_file` returns it locked.
 
     Parameters
     ----------
@@ -98,21 +89,21 @@ class LockedFile:
             _open[self.fd] = self
 
     def close(self) -> None:
-        """Let go of the file; nothing happens in a forked child, where it is closed already."""
+        """Close the file; do nothing in a forked child, where it is closed already."""
         with _guard:
             if _open.get(self.fd) is not self:
                 return
             try:
                 if isinstance(self.path, LockPath) and self.path.spare:
                     self._tidy()
-                # Said aloud: a child that was forked by other means than Python's may still have the file open.
+                # Unlocked explicitly: a child that was forked without Python's knowledge may still have the file open.
                 _unlock(self.fd)
             finally:
                 # Forgotten and closed in one step: Ctrl-C comes before it or after it.
                 next(map(os.close, map(_number_of, map(_open.pop, (self.fd,)))))
 
     def _tidy(self) -> None:
-        """Remove the folder of the node where nothing but lock files is in it."""
+        """Remove the folder of the node if it has only lock files."""
         locks = os.path.dirname(self.path)
         node = os.path.dirname(locks)
         with contextlib.suppress(OSError):
@@ -127,7 +118,7 @@ class LockedFile:
                 os.rmdir(node)
 
     def is_current(self) -> bool:
-        """Return whether the file still has its name: if it was removed, others lock another file by that name."""
+        """Return True if the file still has its name: if it was removed, others lock a new file by that name."""
         try:
             there = os.stat(self.path)
         except FileNotFoundError:
@@ -142,7 +133,7 @@ def _open_file(path: str) -> int:
         try:
             return os.open(path, flags, 0o666)
         except FileNotFoundError:
-            # Made again where somebody removes or replaces the folder, or the one above it, at the same time.
+            # Try again if another process removes or replaces the folder, or the one above it, at the same time.
             with contextlib.suppress(FileNotFoundError, FileExistsError):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
     return os.open(path, flags, 0o666)
@@ -160,21 +151,15 @@ if sys.platform == "win32":
             raise
         return True
 
-    def _lock(fd: int, shared: bool = False) -> None:
-        for pause in _pauses():
-            if _try_lock(fd):
-                return
-            time.sleep(pause)
-
     def _lock_alone(fd: int) -> bool:
-        return False  # a file that is open cannot be removed
+        return False  # an open file cannot be removed
 
     def _unlock(fd: int) -> None:
         os.lseek(fd, 0, os.SEEK_SET)
         try:
             msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
         except OSError:
-            pass  # it was never locked: closing it is all there is to do
+            pass  # it was never locked: it only needs to be closed
 
 else:
 
@@ -185,24 +170,14 @@ else:
             return False
         return True
 
-    def _lock(fd: int, shared: bool = False) -> None:
-        fcntl.flock(fd, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-
     _lock_alone = _try_lock
 
     def _unlock(fd: int) -> None:
         fcntl.flock(fd, fcntl.LOCK_UN)
 
 
-def _pauses() -> Iterator[float]:
-    pause = _FIRST_PAUSE_SECONDS
-    while True:
-        yield pause
-        pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
-
-
 def _explained(error: OSError, path: str) -> OSError:
-    """Return the error of a file system without locks, with what to do about it."""
+    """Return the error for a file system without locks, with advice."""
     if error.errno not in _NO_LOCKS:
         return error
     return OSError(
@@ -212,45 +187,33 @@ def _explained(error: OSError, path: str) -> OSError:
     )
 
 
-class _FileWait:
-    """A wait for a file that another process has locked; over when it is locked here."""
+class _FileWait(Polling):
+    """A wait for a file that another process has locked; it ends when the file is locked here."""
 
     def __init__(self, fd: int, shared: bool) -> None:
-        self._fd = fd
-        self._shared = shared
+        super().__init__(partial(_try_lock, fd, shared))
+        self._fd, self._shared = fd, shared
 
     def in_thread(self, called_off: threading.Event | None) -> None:
-        """Block the thread until the file is locked."""
-        if called_off is None:
-            _lock(self._fd, self._shared)
-            return
-        for pause in _pauses():
-            if _try_lock(self._fd, self._shared):
-                return
-            if called_off.wait(pause):
-                raise CalledOff
-
-    async def in_loop(self) -> None:
-        """Ask again and again: no thread is kept waiting that could not be stopped."""
-        for pause in _pauses():
-            if _try_lock(self._fd, self._shared):
-                return
-            await asyncio.sleep(pause)
+        """Block the thread until the file is locked; a wait that may be called off tries again and again."""
+        if sys.platform != "win32" and called_off is None:
+            fcntl.flock(self._fd, fcntl.LOCK_SH if self._shared else fcntl.LOCK_EX)
+        else:
+            super().in_thread(called_off)
 
 
 def locking(path: str) -> Waits[LockedFile]:
-    """Lock a file: a generator that yields where another process has it locked, and returns the file.
+    """Lock a file: a generator that yields while another process has it locked, and returns the file.
 
     Parameters
     ----------
     path : str
-        The file and its folders are made where they are not there. A :class:`LockPath` may be locked together
-        with others.
+        The file and its folders are created if they are missing. A :class:`LockPath` may have a shared lock.
 
     Raises
     ------
     OSError
-        If the file cannot be made, or its file system has no locks.
+        If the file cannot be created, or its file system has no locks.
     """
     shared = is_shared(path)
     while True:
@@ -269,7 +232,7 @@ def locking(path: str) -> Waits[LockedFile]:
         file.close()
 
 
-def lock_file(path: str, called_off: threading.Event | None = None) -> LockedFile:
+def lock_file(path: str) -> LockedFile:
     """Lock a file, blocking the thread until no other process has it locked; ``close`` releases it.
 
     Examples
@@ -277,21 +240,21 @@ def lock_file(path: str, called_off: threading.Event | None = None) -> LockedFil
     >>> import tempfile
     >>> lock_file(tempfile.mkdtemp() + "/name").close()
     """
-    return wait(locking(path), called_off)
+    return wait(locking(path))
 
 
 def is_shared(path: str) -> bool:
-    """Return whether a lock file is locked together with others."""
+    """Return True if a lock file has a shared lock."""
     return bool(getattr(path, "shared", False))
 
 
 def is_tree(path: str) -> bool:
-    """Return whether a lock file stands for a node with all below it; these are locked before all others."""
+    """Return True if a lock file stands for a node with all below it; these are locked before all others."""
     return path.endswith(_TREE)
 
 
 def locking_tree(path: str) -> Waits[list[LockedFile]]:
-    """Lock the file of a node with all below it, in turn; none where a folder above a node is not ours to write in."""
+    """Lock the file of a node with all below it, in turn; return None if the folder above a node is not writable."""
     try:
         turn = yield from locking(path + TURN)
     except OSError as error:
@@ -305,7 +268,7 @@ def locking_tree(path: str) -> Waits[list[LockedFile]]:
 
 
 def _node_paths(store: Any, scope: LockScope, below: Sequence[str]) -> list[str]:
-    """Return the lock files of nodes, and of all nodes above them; of those that are removed, with all below them."""
+    """Return the lock files of nodes, and of all nodes above them; for removed nodes, those with all below them."""
 
     def named(path: str, name: str, shared: bool = False) -> LockPath:
         folder = store.lock_folder(path)
@@ -328,14 +291,14 @@ def _ancestors(path: str) -> Iterator[str]:
 def lock_paths(
     store: Any, scope: LockScope, keys: Sequence[str], family: str, below: Sequence[str] = ()
 ) -> Sequence[str]:
-    """Return the lock files, or the names in folders, that stand for some keys, in the order in which all take them.
+    """Return the lock files, or the names in folders, that stand for some keys, in the order of all processes.
 
     Parameters
     ----------
     store : Store
     scope : LockScope
     keys : sequence of str
-        Below the node of the scope, or its own.
+        Keys below the node of the scope, or of the node itself.
     family : "node" or "chunk"
     below : sequence of str
         Nodes that are removed with all below them.
@@ -343,12 +306,12 @@ def lock_paths(
     Returns
     -------
     sequence of str
-        Empty where no other process can reach the data, or none is kept out by default.
+        Empty if no other process can reach the data, or none is kept out by default.
 
     Raises
     ------
     ValueError
-        If the store has no place for lock files and the scope names none.
+        If the store has no place for lock files and the scope has none.
     """
     if scope.folder is None and (root := folders.root_of(store, getattr(store, "lock_prefix", ""))):
         return folders.places(root, scope, keys, family, below)
@@ -363,12 +326,12 @@ def lock_paths(
         )
     if family == "node" and folder and scope.folder is None:
         return _node_paths(store, scope, below)
-    # Nodes that share one folder share one file, and so does all below them.
+    # Nodes in the same folder share one file; so do all nodes below them.
     return [os.path.join(folder, name) for name in lock_names(scope, keys, family)] if folder else []
 
 
 def in_order(paths: Iterable[str]) -> list[str]:
-    """Sort lock files into the order in which all acquire them, each once: alone, where that is asked for.
+    """Sort lock files into the order in which all processes acquire them, each once: exclusive, if one is exclusive.
 
     Examples
     --------
@@ -384,13 +347,13 @@ def in_order(paths: Iterable[str]) -> list[str]:
 
 
 def paths_of(store: Any, request: Hold) -> Sequence[str]:
-    """Return the lock files of a request that has a scope."""
+    """Return the lock files of a request with a scope."""
     assert request.scope is not None
     return lock_paths(store, request.scope, request.keys, request.family, request.below)
 
 
 def lock_folder(store: Any, scope: LockScope) -> str | None:
-    """Return where the lock files of a scope lie; empty: no other process reaches the data; None: there is no place."""
+    """Return the folder of the lock files of a scope; empty: no other process reaches the data; None: no folder."""
     note = getattr(store, "note_locking", None)
     if note is not None:
         note(scope.path, scope.folder)  # a transaction: it locks when it is stored
@@ -403,31 +366,22 @@ def lock_folder(store: Any, scope: LockScope) -> str | None:
 
 
 def lock_names(scope: LockScope, keys: Sequence[str], family: str) -> list[str]:
-    """Return the names of the locks that stand for some keys, in the order in which all acquire them."""
+    """Return the names of the locks that stand for some keys, in the order in which all processes acquire them."""
     if family == "node":
         return [_NODE]
-    # Keys count from the node: processes may have opened stores that begin at different folders.
+    # Keys are relative to the node: processes may have opened stores at different folders.
     skip = len(scope.path) + 1 if scope.path else 0
     stripes = sorted({zlib.crc32(key[skip:].encode()) % STRIPES for key in keys})
     return [f"1.chunks.{stripe:02x}" for stripe in stripes]
 
 
-def _before_fork() -> None:
-    # With the guard held, no file is open that is not yet noted down.
-    _guard.acquire()
-
-
-def _after_fork_in_parent() -> None:
-    _guard.release()
-
-
-def _after_fork_in_child() -> None:
-    """Close the files without unlocking them, for they are the parent's."""
-    global _guard
-    _guard = threading.RLock()
+def _close_in_child() -> None:
+    """Close the files without unlocking them: the locks belong to the parent."""
     for fd in _open:
         os.close(fd)
     _open.clear()
+    _guard.release()
 
 
-at_fork(_before_fork, _after_fork_in_parent, _after_fork_in_child)
+# While the guard is held, every open file is in the table.
+at_fork(_guard.acquire, _guard.release, _close_in_child)

@@ -1,24 +1,18 @@
-"""Synchronizers of zarr-python 2: they keep writers of one chunk apart."""
+"""Synchronizers of zarr-python 2: they exclude simultaneous writers of one chunk."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 from urllib.parse import quote
 
-from zarr._lazy import LazyModule
+from zarr._lazy import hashlib
 from zarr.errors import ZarrRuntimeWarning
 from zarr.notices import warn
 from zarr.runners.locks.processes import LockedFile, lock_file
 from zarr.runners.locks.table import LOCKS
-
-if TYPE_CHECKING:
-    import hashlib
-else:
-    hashlib = LazyModule("hashlib")
 
 _LONGEST_NAME = 200
 
@@ -29,7 +23,7 @@ class KeyLock:
     Parameters
     ----------
     name : str
-        Among the threads of this process.
+        The name of the lock among the threads of this process.
     path : str, optional
         The file that other processes lock, too.
     """
@@ -40,7 +34,7 @@ class KeyLock:
         self._file: LockedFile | None = None
 
     def acquire(self) -> bool:
-        """Take the lock, waiting until nobody else has it."""
+        """Acquire the lock; wait until it is free."""
         LOCKS.acquire(self._name)
         if self._path is not None:
             try:
@@ -51,7 +45,7 @@ class KeyLock:
         return True
 
     def release(self) -> None:
-        """Let go of the lock."""
+        """Release the lock."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -61,20 +55,15 @@ class KeyLock:
         self.acquire()
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.release()
 
 
 class ThreadSynchronizer:
-    """Keeps threads of one process from writing the same chunk at once.
+    """Keep threads of one process from writing the same chunk at once.
 
-    Arrays always do that by themselves: giving one changes nothing. It is here for code written for zarr-python 2, and
-    as a lock for a use of your own: ``with synchronizer[key]: ...``
+    Arrays always do that by themselves, so this changes nothing for an array. It is here for code written for
+    zarr-python 2, and as a lock for your own use: ``with synchronizer[key]: ...``
 
     Examples
     --------
@@ -90,14 +79,14 @@ class ThreadSynchronizer:
 
 
 class ProcessSynchronizer:
-    """Keeps processes (and threads) from writing the same chunk at once, by lock files in a folder.
+    """Keep processes (and threads) from writing the same chunk at once, by lock files in a folder.
 
-    Give the same folder to all of them, best on a local disk. What a dead process held is free again at once.
+    Give the same folder to all of them, preferably on a local disk. Locks of a dead process are free at once.
 
     Parameters
     ----------
     path : str or Path
-        The folder; it is made when it is needed.
+        The folder; it is created when it is needed.
 
     Examples
     --------
@@ -114,7 +103,7 @@ class ProcessSynchronizer:
 
     @property
     def locking(self) -> str:
-        """The same as a configuration of an array."""
+        """The value of ``locking`` for the configuration of an array."""
         return f"process:{self.path}"
 
     def __getitem__(self, item: str) -> KeyLock:
@@ -135,7 +124,7 @@ class ProcessSynchronizer:
 
 
 def is_known(synchronizer: Any) -> TypeGuard[ThreadSynchronizer | ProcessSynchronizer]:
-    """Say whether a synchronizer is one of ours, whose locks are taken.
+    """Return True if a synchronizer is one of this library, whose locks are taken.
 
     Examples
     --------
@@ -146,7 +135,7 @@ def is_known(synchronizer: Any) -> TypeGuard[ThreadSynchronizer | ProcessSynchro
 
 
 def locking_of(synchronizer: Any) -> str | None:
-    """Return the ``locking`` of an array that a synchronizer asks for; None, with a warning, if it is none of ours.
+    """Return the ``locking`` of an array for a synchronizer; None, with a warning, for a foreign one.
 
     Examples
     --------
@@ -165,7 +154,7 @@ def locking_of(synchronizer: Any) -> str | None:
 
 
 def with_synchronizer(config: Any, synchronizer: Any) -> Any:
-    """Return the configuration of an array, with the locking that a synchronizer asks for.
+    """Return the configuration of an array with the locking of a synchronizer.
 
     Parameters
     ----------
@@ -174,7 +163,7 @@ def with_synchronizer(config: Any, synchronizer: Any) -> Any:
 
     Returns
     -------
-    The configuration as it is, or a dict.
+    The configuration unchanged, or a dict.
 
     Examples
     --------

@@ -1,55 +1,55 @@
 """The table of locks on store keys, shared by threads and event-loop tasks of one process.
 
 A lock belongs to an *operation*, not to a thread: an operation may begin in one thread and end in another, and an
-event-loop task must be able to wait without blocking its loop. So each held key has a queue of waiters, and the one
-who releases it hands the key to the first of them, whether that is a thread or a task. Keys that nobody holds cost
+event-loop task must be able to wait without blocking its loop. So each held key has a queue of waiters, threads and
+tasks, and a release gives the key to the first of them. Keys that no operation holds cost
 nothing: there is no table of idle locks.
 
-Locks are acquired by generators that yield a :class:`Wait` where they have to wait; :func:`wait` answers it in a
-thread, :func:`wait_async` in an event loop.
+Locks are acquired by generators that yield a :class:`Wait` if they must wait; :func:`wait` answers it in a thread,
+:func:`wait_async` in an event loop.
 
 A bulk write of whole values *claims* its keys all together, which costs the same for two keys and for a million: the
-claim is noted, and a key of it is locked only when somebody asks for it. Claims do not keep each other out, for of two
-whole values that are stored at once either may stay. Where a key of a claim is held when it is made, there is no claim:
-the bulk write locks its keys one by one, in order, like everybody else. So whoever has a claim waits for nobody.
+claim is noted, and a key of it is locked only when another operation wants it. Claims do not exclude each other: if two
+whole values are stored at the same time, either may be the final one. If a key of a claim is already held, there is no
+claim: the bulk write locks its keys one by one, in order. So an operation with a claim never waits.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from itertools import count, repeat
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
-from zarr._lazy import LazyModule
+from zarr._lazy import asyncio
 from zarr._process import at_fork
-
-if TYPE_CHECKING:
-    import asyncio
-else:
-    asyncio = LazyModule("asyncio")
 
 T = TypeVar("T")
 
 MAX_NAMED_KEYS: Final = 1 << 16
-"""A claim of more keys than these takes every key of its array for its own, rather than naming them all."""
+"""A claim of more keys than this covers every key of its array, without a list of names."""
 
 MAX_READINGS: Final = 3
-"""The number of times that a value that changes is read again in parts, before its key is locked for reading."""
+"""Number of tries to read a value that changes in parts, before its key is locked for reading."""
 
 WATCH_SECONDS: Final = 0.02
-"""The time between two checks of a thread that waits for a key: its operation may have been cancelled."""
+"""Seconds between two checks of a thread that waits for a key: its operation may have been cancelled."""
 
 LOOK_SECONDS: Final = 0.5
-"""The time between two checks of a waiter that it still stands in the queue of its key.
+"""Seconds between two checks of a waiter that it is still in the queue of its key.
 
-It does, unless Ctrl-C ended the call that was about to hand the key to it.
+It is, unless Ctrl-C ended the call that was about to give it the key.
 """
 
+_FIRST_PAUSE_SECONDS: Final = 0.0001
+_LONGEST_PAUSE_SECONDS: Final = 0.01
+
 GIL: Final = bool(getattr(sys, "_is_gil_enabled", lambda: True)())
-"""True if one thread at a time is at work; where not, every change of the table is made under its guard."""
+"""True if only one thread runs at a time; if not, every change of the table is made under its guard."""
 
 _NOTHING: Final = repeat(())
 
@@ -62,18 +62,18 @@ class Waiting(Protocol):
     """A wait that a lock generator yields."""
 
     def in_thread(self, called_off: threading.Event | None) -> None:
-        """Block the thread until the wait is over, or raise ``CalledOff`` when that event is set."""
+        """Block the thread until the wait is over; raise ``CalledOff`` if that event is set."""
 
     async def in_loop(self) -> None:
         """Let the event loop run until the wait is over."""
 
 
 Waits: TypeAlias = Generator[Waiting, None, T]
-"""A generator that acquires something, and yields where it has to wait."""
+"""A generator that acquires something, and yields while it must wait."""
 
 
 def wait(waits: Waits[T], called_off: threading.Event | None = None, check: Callable[[], None] | None = None) -> T:
-    """Acquire in this thread what a lock generator acquires, and return its result.
+    """Run a lock generator in this thread, and return its result.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def wait(waits: Waits[T], called_off: threading.Event | None = None, check: Call
     called_off : threading.Event, optional
         Ends a wait with ``CalledOff`` when it is set.
     check : callable, optional
-        Raises an error where this thread must not wait.
+        Raises an error if this thread must not wait.
     """
     try:
         while True:
@@ -90,26 +90,24 @@ def wait(waits: Waits[T], called_off: threading.Event | None = None, check: Call
                 check()
             wanted.in_thread(called_off)
     except StopIteration as stop:
-        result: T = stop.value
-        return result
+        return stop.value  # type: ignore[no-any-return]
     finally:
         waits.close()
 
 
 async def wait_async(waits: Waits[T]) -> T:
-    """Acquire what a lock generator acquires while the event loop runs, and return its result."""
+    """Run a lock generator while the event loop runs, and return its result."""
     try:
         while True:
             await next(waits).in_loop()
     except StopIteration as stop:
-        result: T = stop.value
-        return result
+        return stop.value  # type: ignore[no-any-return]
     finally:
         waits.close()
 
 
 class Wait:
-    """A wait for one key; over when the key was granted. ``wake`` is called by the thread that releases the key."""
+    """A wait for one key, until the key is granted. ``wake`` is called by the thread that releases the key."""
 
     __slots__ = ("gone", "granted", "name", "owner", "table", "wake")
 
@@ -122,7 +120,7 @@ class Wait:
         self.gone = False
 
     def in_thread(self, called_off: threading.Event | None) -> None:
-        """Block the thread until the key was granted."""
+        """Block the thread until the key is granted."""
         event = threading.Event()
         self.wake = event.set
         seconds = LOOK_SECONDS if called_off is None else WATCH_SECONDS
@@ -133,7 +131,7 @@ class Wait:
             self.table.join(self)
 
     async def in_loop(self) -> None:
-        """Let the event loop run until the key was granted."""
+        """Let the event loop run until the key is granted."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
 
@@ -148,17 +146,54 @@ class Wait:
             self.table.join(self)
 
 
+class Polling:
+    """A wait for a lock of another process: it tries again and again, with growing pauses.
+
+    Parameters
+    ----------
+    ends : callable
+        Tries to acquire the lock; returns True if the wait has ended.
+    """
+
+    def __init__(self, ends: Callable[[], bool]) -> None:
+        self._ends = ends
+
+    def _pauses(self) -> Iterator[float]:
+        """Yield the seconds until the next try; if two processes meet again and again, one of them waits longer."""
+        pause = _FIRST_PAUSE_SECONDS
+        for turn in count(os.getpid() ^ threading.get_ident()):
+            yield pause * (0.5 + (turn * 2654435761 >> 8) % 1024 / 1024)
+            pause = min(1.5 * pause, _LONGEST_PAUSE_SECONDS)
+
+    def in_thread(self, called_off: threading.Event | None) -> None:
+        """Block the thread until the wait has ended."""
+        for pause in self._pauses():
+            if called_off is None:
+                time.sleep(pause)
+            elif called_off.wait(pause):
+                raise CalledOff
+            if self._ends():
+                return
+
+    async def in_loop(self) -> None:
+        """Let the event loop run until the wait has ended: a thread that waits could not be stopped."""
+        for pause in self._pauses():
+            await asyncio.sleep(pause)
+            if self._ends():
+                return
+
+
 class Claim:
     """The keys of one bulk write of whole values.
 
     Parameters
     ----------
     stem : str
-        What the names of all these keys begin with.
+        The common beginning of the names of all these keys.
     count : int
-        How many there are.
+        The number of keys.
     name_all : callable
-        Returns all the names; asked only where somebody else wants a key of the same stem.
+        Returns all the names; called only if another operation needs a key with the same beginning.
     owner : int
         The thread of the operation; 0 for none.
     """
@@ -174,7 +209,7 @@ class Claim:
         self.taken: list[str] = []
 
     def covers(self, name: str) -> bool:
-        """Return whether a key belongs to the claim."""
+        """Return True if a key belongs to the claim."""
         if not name.startswith(self._stem):
             return False
         if self._count > MAX_NAMED_KEYS:
@@ -185,23 +220,23 @@ class Claim:
 
 
 class LockTable:
-    """The keys that are held, and who waits for each."""
+    """The held keys, and the waiters for each."""
 
     def __init__(self) -> None:
         self.reset()
-        # Each number is used once: also where two threads release at the same time, no number comes back.
+        # Each number is used once: also if two threads release at the same time.
         self._numbers = count(1)
         self._ends = 0
 
     def reset(self) -> None:
-        """Forget everything; for a forked child, where the holders of the parent do not exist."""
+        """Reset the table in a forked child, where the holders of the parent do not exist."""
         # Reentrant: a finalizer may run, and use the library, at any allocation.
         self._guard = threading.RLock()
         self.queues: dict[str, list[Any]] = {}
-        """For each key that is held the thread of the operation that holds it (0: none), and all who wait for it."""
+        """For each held key the thread of the operation that holds it (0: none), and all waiters."""
         self._claims: list[Claim] = []
         self.trees: dict[str, None] = {}
-        """Names of which all longer ones are locked (see :mod:`.operation`); each is held itself, too."""
+        """Names whose longer names are all locked (see :mod:`.operation`); each is held itself, too."""
 
     def __len__(self) -> int:
         return len(self.queues) + len(self._claims)
@@ -211,15 +246,15 @@ class LockTable:
         return list(self.queues)
 
     def is_held_by(self, owner: int, own: Callable[[str], bool]) -> bool:
-        """Return whether a thread is inside an operation that holds keys, other than those that are ``own``."""
+        """Return True if a thread is inside an operation that holds keys, other than those that are ``own``."""
         if self._guard._is_owned():  # type: ignore[attr-defined]  # inside the table itself
             return True
-        # Lists: making a tuple may run the collector, and with it a finalizer that changes what is gone through.
+        # Lists: to make a tuple may run the collector, and with it a finalizer that changes the table meanwhile.
         held = [name for name, queue in list(self.queues.items()) if queue[0] == owner]
         return any(claim.owner == owner for claim in list(self._claims)) or not all(map(own, held))
 
     def try_acquire(self, name: str, owner: int = 0) -> bool:
-        """Acquire the key if nobody holds it."""
+        """Acquire the key if it is free."""
         if not GIL:
             with self._guard:
                 return self._try_acquire(name, owner)
@@ -228,9 +263,9 @@ class LockTable:
             if self.queues.setdefault(name, mine) is not mine:
                 return False
             self._ends = next(self._numbers)
-            # First the key, then a look at the claims; who claims does it the other way round: one sees the other.
+            # First the key, then a check of the claims; a claim does it in the opposite order: one sees the other.
             return not (self._claims and self._is_claimed(name))
-        except BaseException:  # Ctrl-C just when the key was acquired: nobody would release it
+        except BaseException:  # Ctrl-C just when the key was acquired: it would never be released
             self._untake(name, mine)
             raise
 
@@ -240,21 +275,21 @@ class LockTable:
             return False
         self.queues[name] = [owner]
         self._ends = next(self._numbers)
-        return not self._hand_on(name)
+        return not self._give_to_claim(name)
 
     def _untake(self, name: str, mine: list[Any]) -> None:
-        """Release a key that was just acquired, unless it was handed on to a claim, which releases it at its end."""
+        """Release a key that was just acquired, unless a claim has got it, which releases it at its end."""
         with self._guard:
             if self.queues.get(name) is not mine or any(name in claim.taken for claim in self._claims):
                 return
         self.release(name)
 
     def _is_claimed(self, name: str) -> bool:
-        """Give a key that was just acquired to the claim that it belongs to, if there is one."""
+        """Give a key that was just acquired to the claim that covers it, if there is one."""
         with self._guard:
-            return self._hand_on(name)
+            return self._give_to_claim(name)
 
-    def _hand_on(self, name: str) -> bool:
+    def _give_to_claim(self, name: str) -> bool:
         for claim in tuple(self._claims):
             if claim.covers(name):
                 self.queues[name][0] = claim.owner
@@ -263,12 +298,12 @@ class LockTable:
         return False
 
     def acquiring(self, name: str, owner: int = 0) -> Waits[None]:
-        """Acquire the key: a generator that yields where it has to wait."""
+        """Acquire the key: a generator that yields while it must wait."""
         if not self.try_acquire(name, owner):
             waiter = Wait(self, name, owner)
             try:
                 yield waiter
-            except BaseException:  # also where the generator is closed because the wait was given up
+            except BaseException:  # also if the generator is closed because the wait was given up
                 self._give_up(waiter)
                 raise
 
@@ -283,7 +318,7 @@ class LockTable:
         wait(self.acquiring(name), called_off)
 
     def join(self, waiter: Wait) -> None:
-        """Acquire the key for a waiter or stand in its queue, unless it does or has so already."""
+        """Acquire the key for a waiter or put it in the queue, unless that is done."""
         name = waiter.name
         with self._guard:
             while not (waiter.granted or self.try_acquire(name, waiter.owner)):
@@ -294,15 +329,15 @@ class LockTable:
                     queue.append(waiter)
                 if self.queues.get(name) is queue:
                     return
-                # The key was released in between, and whoever did may not have seen that somebody waits.
+                # The key was released in between, perhaps before the waiter was visible.
                 try:
                     queue.remove(waiter)
                 except ValueError:
-                    return  # they have, and hand the key over
+                    return  # they have the key, and pass it on
             waiter.granted = True
 
     def claim(self, claim: Claim, own: Callable[[str], bool]) -> bool:
-        """Note a claim, unless one of its keys is held, other than those that are ``own``."""
+        """Record a claim, unless one of its keys is held, other than those that are ``own``."""
         if GIL:
             self._claims.append(claim)
             if not self.queues:
@@ -317,18 +352,18 @@ class LockTable:
         return False
 
     def end_claim(self, claim: Claim) -> None:
-        """Forget a claim; keys of it for which others wait are theirs now, unless another claim has them."""
+        """Remove a claim; its keys with waiters go to these, unless another claim covers them."""
         with self._guard:
-            if claim in self._claims:  # not so if Ctrl-C came before it was noted, or after it was forgotten
+            if claim in self._claims:  # not if Ctrl-C came before it was recorded, or after it was removed
                 self._ends = next(self._numbers)
                 self._claims.remove(claim)
-                claim.taken = [name for name in claim.taken if not self._hand_on(name)]
+                claim.taken = [name for name in claim.taken if not self._give_to_claim(name)]
         self.release_all(claim.taken)
 
     def moment(self, name: str) -> int | None:
         """Return a number that changes when keys are acquired; None while this key is held.
 
-        Where it is the same before and after some readings of a value, nobody has changed the value meanwhile.
+        If it is the same before and after some reads of a value, the value has not been changed meanwhile.
         """
         if name in self.queues:
             return None
@@ -339,14 +374,14 @@ class LockTable:
         return self._ends
 
     def release(self, name: str) -> None:
-        """Release the key, or hand it to the first who waits and can still be reached."""
+        """Release the key, or give it to the first waiter that can still be reached."""
         self.release_all([name])
 
     def release_all(self, names: list[str], left: int = 0) -> None:
-        """Release keys, the last first, and take each from the list, until so many are left.
+        """Release keys, the last first, and remove each from the list, until a given number is left.
 
-        That is one step for each: Ctrl-C comes before or after it, the same call does the rest, and who waits for a
-        key that was released finds out by a look.
+        Each is one step: Ctrl-C comes before or after it, a second call does the rest, and a waiter for a released key
+        finds it by its next check.
         """
         both = map(self.queues.pop, iter(names.pop, None), _NOTHING)
         while len(names) > left:
@@ -357,28 +392,28 @@ class LockTable:
                 with self._guard:
                     queue = next(both)
             if len(queue) > 1:
-                self.hand_over(name, queue)
+                self.grant(name, queue)
 
-    def hand_over(self, name: str, queue: list[Any]) -> None:
-        """Acquire a key that was just released for the first who waits for it."""
+    def grant(self, name: str, queue: list[Any]) -> None:
+        """Give a key that was just released to its first waiter."""
         while (waiter := self._next_in(name, queue)) is not None:
             try:
                 waiter.wake()
             except RuntimeError:
-                # The waiter's event loop was closed: nobody is there to take the key, so the next one gets it.
+                # The event loop of the waiter was closed: it cannot take the key, so the next waiter gets it.
                 queue = self.queues.pop(name, [0])
                 continue
             return
 
     def _next_in(self, name: str, queue: list[Any]) -> Wait | None:
-        """Return who has the key now; None where nobody waits, or those who wait do so for somebody who was faster."""
+        """Return the new holder of the key; None if there is no waiter, or the key has another holder already."""
         with self._guard:
             waiters = _reachable(queue)
             while waiters:
                 mine: list[Any] = [0, *waiters]
                 present = self.queues.setdefault(name, mine)
                 if present is mine:
-                    if self._claims and self._hand_on(name):
+                    if self._claims and self._give_to_claim(name):
                         return None
                     self._ends = next(self._numbers)
                     first: Wait = mine[1]
@@ -389,12 +424,12 @@ class LockTable:
                 present.extend(waiters)
                 if self.queues.get(name) is present:
                     return None
-                # It was released again, by somebody who may not have seen them.
+                # It was released again, perhaps before the waiters were visible.
                 waiters = _reachable(present)
             return None
 
     def _give_up(self, waiter: Wait) -> None:
-        """Stop waiting; a key that was handed over in the meantime goes on to the next."""
+        """Stop waiting; a key that was granted meanwhile goes to the next waiter."""
         with self._guard:
             waiter.gone = True
             if not waiter.granted:
@@ -406,7 +441,7 @@ class LockTable:
 
 
 def _reachable(queue: list[Any]) -> list[Wait]:
-    """Take out of a queue who still waits."""
+    """Remove closed waiters from a queue, and return the others."""
     found = [waiter for waiter in queue[1:] if not (waiter.gone or waiter.granted)]
     del queue[1:]
     return found

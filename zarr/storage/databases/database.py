@@ -1,4 +1,4 @@
-"""The base of the stores in one file of a database, and what keeps their libraries from being forked amid a call."""
+"""The base of the stores in one file of a database, and the locks that keep a fork out of a call of its library."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
-from zarr._process import at_fork
+from zarr._process import at_fork, living
 from zarr.abc.store import ByteRequest
 from zarr.buffer.core import Buffer
 from zarr.storage.keys import check_prefix
+from zarr.storage.mapping import StoreMapping
 from zarr.storage.payloads import PayloadStore
 from zarr.storage.ranges import child_names_in_order
 from zarr.storage.wrappers.overlay import TransactionStore
 
 
-class DatabaseStore(PayloadStore):
-    """A store that is named by the path of its database, and compares a value before it replaces it."""
+def raw_key(key: str) -> bytes:
+    """Return the bytes of a key as a database stores them."""
+    return key.encode(errors="surrogateescape")
+
+
+class DatabaseStore(StoreMapping, PayloadStore):
+    """A store with the path of its database as name; it compares a value before it replaces it."""
 
     scheme: ClassVar[str]
     supports_set_if_match: bool = True
@@ -30,8 +36,12 @@ class DatabaseStore(PayloadStore):
     _place: Path
     _options: dict[str, Any]
 
-    def __init__(self, path: Path | str, read_only: bool, options: dict[str, Any]) -> None:
+    def __init__(
+        self, path: Path | str, read_only: bool, options: dict[str, Any], dimension_separator: str | None = None
+    ) -> None:
         super().__init__(read_only=read_only)
+        if dimension_separator is not None:
+            self.dimension_separator = dimension_separator
         if not isinstance(path, str | Path):
             raise TypeError(f"'path' must be a string or Path instance. Got an instance of {type(path)} instead.")
         self.path = Path(path)
@@ -39,9 +49,10 @@ class DatabaseStore(PayloadStore):
         self._options = options
 
     def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a store over the same database that may, or may not, be written to."""
+        """Return a store over the same database, read-only or writable."""
         other = type(self)(self._place, read_only=read_only, **self._options)
         other.path = self.path
+        other.__dict__.update({name: vars(self)[name] for name in ("dimension_separator",) if name in vars(self)})
         return other
 
     def _exists(self) -> bool:
@@ -65,34 +76,65 @@ class DatabaseStore(PayloadStore):
         return f"{self.scheme}:{os.path.realpath(self._place)}"
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` where the key has none; of several who try at once, one succeeds."""
+        """Store ``value`` if the key has none; of several simultaneous calls exactly one succeeds.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+
+        Returns
+        -------
+        bool
+            True if the value was stored.
+        """
         return self.set_if_match_sync(key, value, None)
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` where the key has none."""
+        """Store ``value`` if the key has none."""
         self.set_if_match_sync(key, value, None)
 
 
 class TransactionDatabase(DatabaseStore, TransactionStore):
-    """A store of a database of sorted keys whose changes are transactions, of many processes at once."""
+    """A store over a database of sorted keys that many processes change by transactions."""
 
     @classmethod
     def from_url(cls, url: str, **options: Any) -> Self:
-        """Make a store of a URL: ``scheme:///absolute/path`` or ``scheme://relative/path``."""
+        """Make a store of a URL: ``scheme:///absolute/path`` or ``scheme://relative/path``.
+
+        Parameters
+        ----------
+        url : str
+            The URL.
+        **options
+            Options of the store, such as ``map_size``.
+        """
         return cls(url.removeprefix(f"{cls.scheme}://"), **options)
 
     def lock_folder(self, path: str) -> str:
-        """Return the folder of the lock files of a node: beside the database."""
+        """Return the folder of the lock files of a node: beside the database.
+
+        Parameters
+        ----------
+        path : str
+            The path in the store.
+
+        Returns
+        -------
+        str
+        """
         folder = f"{os.path.realpath(self._place)}.zarr-locks"
         return os.path.join(folder, check_prefix(path).replace("/", "%2F") or "%")
 
     @abstractmethod
     def open_value_sync(self, key: str) -> AbstractContextManager[Callable[[ByteRequest], bytes] | None]:
-        """Open the value of a key, to read ranges of it; None where there is none."""
+        """Open the value of a key, to read ranges of it; return None if there is none."""
 
     @abstractmethod
     def _listing(self) -> AbstractContextManager[Callable[[str, str | None], Iterator[str]]]:
-        """Open a listing of one moment: a function that yields the names from a first one to one to stop before."""
+        """Open a listing of one moment: a function that yields the names from a first one to before a last one."""
 
     def _payload(self, key: str, byte_range: ByteRequest | None = None) -> Any:
         if byte_range is None:
@@ -101,7 +143,7 @@ class TransactionDatabase(DatabaseStore, TransactionStore):
             return None if read is None else read(byte_range)
 
     def list_dir_sync(self, prefix: str) -> list[str]:
-        """Return the names directly under the prefix; what lies below a folder is jumped over."""
+        """Return the names directly under the prefix; the contents of each folder are skipped."""
         check_prefix(prefix)
         with self._listing() as keys_from:
             return child_names_in_order(prefix, keys_from)
@@ -110,35 +152,36 @@ class TransactionDatabase(DatabaseStore, TransactionStore):
 # Forks
 
 FORK_WAIT_SECONDS: Final = 5.0
-"""The seconds that a fork waits for calls of other threads to end."""
+"""The seconds that a fork waits until calls of other threads have ended."""
 
 
 class Gate:
-    """Calls go through side by side; while it is closed none is under way, and none begins.
+    """A gate for calls, which run in parallel; while the gate is closed, no call runs and none begins.
 
-    All gates are closed while the process is forked: a lock that a call holds inside a library at that moment would
-    stay locked in the child for ever.
+    All gates are closed while the process is forked: a lock held inside a library at that moment would stay locked in
+    the child for ever.
     """
 
     def __init__(self) -> None:
         self._inside: dict[object, int] = {}
-        """The calls under way, and their threads."""
+        """The running calls, with their threads."""
         self.was_idle = False
         """True if no call was under way when the gate was last closed."""
         self.renew()
         _gates.add(self)
 
     def renew(self) -> None:
-        """Begin anew, in a forked child: the calls of other threads have gone."""
+        """Reset the gate in a forked child: the calls of other threads do not exist there."""
         me = threading.get_ident()
-        # Taken by itself and not by the condition, whose methods are Python: Ctrl-C could come before they let go.
+        # The lock is acquired directly, not by the condition, whose methods are Python: Ctrl-C could come before the
+        # release.
         self._lock = threading.RLock()
         self._condition = threading.Condition(self._lock)
         self._closed_by = 0
         self._inside = {call: thread for call, thread in self._inside.items() if thread == me}
 
     def close(self, seconds: float | None = None) -> None:
-        """Let no call begin, and wait for those of other threads to end."""
+        """Let no call begin, and wait until those of other threads have ended."""
         me = threading.get_ident()
         with self._lock:
             self._condition.wait_for(lambda: self._closed_by in (0, me), seconds)
@@ -147,7 +190,7 @@ class Gate:
             self.was_idle = not self._inside
 
     def open(self) -> None:
-        """Let calls begin again, where this thread has closed the gate."""
+        """Let calls begin again, if this thread has closed the gate."""
         with self._lock:
             if self._closed_by == threading.get_ident():
                 self._closed_by = 0
@@ -155,7 +198,7 @@ class Gate:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Go through when no other call is under way, and let none begin."""
+        """Wait until no other call runs, and let none begin meanwhile."""
         try:
             self.close()
             with self.call():
@@ -165,7 +208,7 @@ class Gate:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Go through; calls of one thread may lie within each other."""
+        """Enter the gate; calls of one thread may be nested."""
         me, mine = threading.get_ident(), object()
         try:
             with self._lock:
@@ -174,7 +217,7 @@ class Gate:
                 self._inside[mine] = me
             yield
         finally:
-            self._inside.pop(mine, None)  # first, and in one step, whenever Ctrl-C comes
+            self._inside.pop(mine, None)  # first, and in one step, at whatever moment Ctrl-C comes
             if self._closed_by:
                 with self._lock:
                     self._condition.notify_all()
@@ -184,17 +227,17 @@ _gates: weakref.WeakSet[Gate] = weakref.WeakSet()
 
 
 def _close_all() -> None:
-    for gate in list(_gates):
+    for gate in living(_gates.__iter__):
         gate.close(FORK_WAIT_SECONDS)
 
 
 def _open_all() -> None:
-    for gate in list(_gates):
+    for gate in living(_gates.__iter__):
         gate.open()
 
 
 def _renew_all() -> None:
-    for gate in list(_gates):
+    for gate in living(_gates.__iter__):
         gate.renew()
 
 

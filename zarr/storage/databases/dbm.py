@@ -1,4 +1,4 @@
-"""The store of a dbm file: whatever module of the dbm family there is."""
+"""The store of a dbm file, for all modules of the dbm family."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from zarr._process import at_exit, at_fork
+from zarr._process import at_exit, at_fork, living
 from zarr.buffer.core import Buffer
-from zarr.storage.databases.database import DatabaseStore
+from zarr.storage.databases.database import DatabaseStore, raw_key
 from zarr.storage.keys import check_key
 
 T = TypeVar("T")
 
 _FOR_ONE_THREAD: Final = "dbm.sqlite3"
-"""The module whose files serve, and are closed by, no thread but the one that has opened them."""
+"""The module whose files can be used, and closed, only by the thread that opened them."""
 
 _inherited: list[Any] = []
-"""Open files of a parent process, which only the parent may close: closing one would write an old index."""
+"""Open files of a parent process, which only the parent may close: a close here would write an old index."""
 
 
 class DBMFile:
-    """An open dbm file, which all stores over it share: most dbm modules let no file be opened twice."""
+    """An open dbm file, shared by all stores over it: most dbm modules cannot open a file twice."""
 
     def __init__(self, path: str, opener: Callable[..., Any], read_only: bool, options: dict[str, Any]) -> None:
         self.path = path
@@ -37,23 +37,23 @@ class DBMFile:
         self.renew()
 
     def renew(self) -> None:
-        """Begin anew, in a forked child."""
+        """Reset the file in a forked child."""
         if self._db is not None:
             _inherited.append(self._db)
         self._db = None
         self.lock = threading.RLock()
 
     def exists(self) -> bool:
-        """Return whether there is a file; each module adds other suffixes to the name, or none."""
+        """Return True if the file exists; each module adds other suffixes to the name, or none."""
         return any(os.path.exists(f"{self.path}{suffix}") for suffix in ("", ".db", ".dat", ".pag"))
 
     def use(self, work: Callable[[Any], T]) -> T:
-        """Return what ``work`` makes of the open file; threads take turns.
+        """Return the result of ``work`` on the open file; threads take turns.
 
         Raises
         ------
         OSError
-            If the file cannot be opened, or used.
+            If the file cannot be opened, or a call on it fails.
         """
         with self.lock:
             db = self._db
@@ -68,7 +68,7 @@ class DBMFile:
                     db.close()
 
     def read(self, work: Callable[[Any], T], absent: T) -> T:
-        """Return what ``work`` reads; ``absent`` where there is no file yet, since none is made to be read."""
+        """Return the result of ``work`` on the open file; ``absent`` if there is no file, since reads create none."""
         return self.use(work) if self._db is not None or self.exists() else absent
 
     def _open(self) -> Any:
@@ -82,12 +82,12 @@ class DBMFile:
             raise OSError(f"the dbm file {self.path} cannot be used: {error}") from error
 
     def make_writable(self) -> None:
-        """Open the file again, for writing, when it is used next."""
+        """Let the next use open the file for writing."""
         self.close()
         self.read_only = False
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is used again."""
+        """Close the file; the next use opens it again."""
         with self.lock:
             db, self._db = self._db, None
             if db is not None:
@@ -103,7 +103,7 @@ _files: weakref.WeakValueDictionary[str, DBMFile] = weakref.WeakValueDictionary(
 
 
 def dbm_file(path: str | Path, opener: Callable[..., Any], read_only: bool, options: dict[str, Any]) -> DBMFile:
-    """Return the file of a path: the same object for all stores over it while one of them holds it."""
+    """Return the file of a path: one object for all stores over it."""
     place = os.path.realpath(path)
     with _guard:
         known = _files.get(place)
@@ -116,44 +116,51 @@ def dbm_file(path: str | Path, opener: Callable[..., Any], read_only: bool, opti
 
 @at_exit
 def _close_all() -> None:
-    for file in list(_files.values()):
+    for file in living(_files.values):
         file.close()
 
 
 def _after_fork() -> None:
     global _guard
     _guard = threading.RLock()
-    for file in list(_files.values()):
+    for file in living(_files.values):
         file.renew()
 
 
 at_fork(renew=_after_fork)
 
 
-def _raw(key: str) -> bytes:
-    return key.encode(errors="surrogateescape")
-
-
 class DBMStore(DatabaseStore):
     """All keys in one file of the dbm family.
 
-    Threads take turns. Which processes may have the file open at once, and what a crash leaves, is up to the module:
-    ``dbm.gnu`` and ``dbm.sqlite3`` see to both, ``dbm.dumb`` to neither. Where there is a choice, take SQLiteStore.
+    Threads take turns. The module decides which processes may open the file at once, and what a crash leaves:
+    ``dbm.gnu`` and ``dbm.sqlite3`` handle both, ``dbm.dumb`` handles neither. Prefer SQLiteStore if you can choose.
 
     Parameters
     ----------
     path : str or Path
-        The file, or what its files are named after. It is made when the first value is written.
+        The file, or the common beginning of its files' names. It is created when the first value is written.
+    flag : {"r", "w", "c", "n"}, optional
+        Parameter of zarr-python 2: "r" reads only, "n" empties the file.
     read_only : bool
+        If True, the store refuses every change. Default: False.
     opener : callable
         The ``open`` function of a dbm module: takes a path, a flag ("r" or "c") and ``**options``.
+    open : callable, optional
+        Name of ``opener`` in zarr-python 2.
+    write_lock : bool
+        Has no effect; kept for code written for zarr-python 2. Threads always take turns.
+    dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of new arrays of format 2, unless they define another one.
     **options
-        Handed on to ``opener``; ``mode`` for one, the permissions of a new file.
+        Options for ``opener``, for example ``mode``, the permissions of a new file.
 
     Raises
     ------
     TypeError
         If ``path`` is neither a string nor a Path.
+    ValueError
+        If the flag is none of those above.
 
     Examples
     --------
@@ -169,16 +176,30 @@ class DBMStore(DatabaseStore):
     scheme = "dbm"
 
     def __init__(
-        self, path: Path | str, *, read_only: bool = False, opener: Callable[..., Any] = dbm.open, **options: Any
+        self,
+        path: Path | str,
+        flag: str | None = None,
+        *,
+        read_only: bool = False,
+        opener: Callable[..., Any] = dbm.open,
+        open: Callable[..., Any] | None = None,
+        write_lock: bool = True,
+        dimension_separator: str | None = None,
+        **options: Any,
     ) -> None:
-        super().__init__(path, read_only, {"opener": opener, **options})
-        self.opener = opener
+        if flag not in (None, "r", "w", "c", "n"):
+            raise ValueError(f"flag must be 'r', 'w', 'c' or 'n', got {flag!r}")
+        self.opener = opener if open is None else open
+        super().__init__(path, read_only or flag == "r", {"opener": self.opener, **options}, dimension_separator)
         self.options = options
+        self.flag = flag or "c"
         self._opened: DBMFile | None = None
+        if flag == "n":
+            self.clear()
 
     @property
     def _file(self) -> DBMFile:
-        """Return the file, which is opened when it is used."""
+        """Return the file; the first use opens it."""
         if self._opened is None:
             self._opened = dbm_file(self._place, self.opener, self.read_only, self.options)
         return self._opened
@@ -187,7 +208,7 @@ class DBMStore(DatabaseStore):
         return self._file.exists()
 
     def close(self) -> None:
-        """Release the file, which is closed when no store in this process uses it any more."""
+        """Release the file; it is closed when no store of this process uses it."""
         super().close()
         self._opened = None
 
@@ -195,20 +216,20 @@ class DBMStore(DatabaseStore):
         return {**vars(self), "_opened": None}
 
     def _read_many(self, keys: list[str]) -> list[Any]:
-        return self._file.read(lambda db: [db.get(_raw(key)) for key in keys], [None] * len(keys))
+        return self._file.read(lambda db: [db.get(raw_key(key)) for key in keys], [None] * len(keys))
 
     def _write_many(self, items: list[tuple[str, Any]]) -> None:
         def change(db: Any) -> None:
             for key, value in items:
-                name = _raw(key)
+                name = raw_key(key)
                 if value is not None:
                     db[name] = bytes(value)
                 elif name in db:
                     del db[name]
-            if hasattr(db, "sync"):  # where the module keeps changes back
+            if hasattr(db, "sync"):  # if the module keeps changes back
                 db.sync()
 
-        if self._file.exists() or any(value is not None for _, value in items):  # no file is made for a removal
+        if self._file.exists() or any(value is not None for _, value in items):  # a removal creates no file
             self._file.use(change)
 
     def _names(self, start: str) -> list[str]:
@@ -217,12 +238,12 @@ class DBMStore(DatabaseStore):
         return [name for name in names if name.startswith(start)]
 
     def exists_sync(self, key: str) -> bool:
-        """Return whether the key has a value."""
+        """Return True if the key has a value."""
         check_key(key)
-        return self._file.read(lambda db: _raw(key) in db, False)
+        return self._file.read(lambda db: raw_key(key) in db, False)
 
     def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Store ``value`` where the key still holds ``expected`` (None: nothing); one step for all of this process."""
+        """Store ``value`` if the key still holds ``expected`` (None: no value); one step for this process."""
         self._check_writable()
         data, old = self._data(value), None if expected is None else self._data(expected)
         with self._file.lock:

@@ -15,12 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
-from zarr._process import at_fork
+from zarr._lazy import load_extra
+from zarr._process import at_fork, living
 from zarr.abc.store import ByteRequest
 from zarr.abc.stores.changes import Changes
 from zarr.buffer.core import Buffer
 from zarr.storage.checks import DamagedDatabaseError
-from zarr.storage.databases.database import Gate, TransactionDatabase
+from zarr.storage.databases.database import Gate, TransactionDatabase, raw_key
 from zarr.storage.keys import check_key, check_prefix, dir_prefix
 from zarr.storage.ranges import bounds_of, key_after
 from zarr.storage.wrappers.overlay import check_expected
@@ -31,16 +32,16 @@ _DAMAGE: Final = re.compile(
     "MDB_CORRUPTED|MDB_INVALID|MDB_VERSION_MISMATCH|MDB_PAGE_NOTFOUND|MDB_CURSOR_FULL|MDB_BAD_TXN|MDB_INCOMPATIBLE"
     "|MDB_TXN_FULL|MDB_PANIC|not supported by this build"
 )
-"""The errors of LMDB about a file that is damaged, or none of its own."""
+"""The errors of LMDB about a file that is damaged, or is no LMDB file."""
 
 INITIAL_MAP_BYTES: Final = 1 << 28
-"""Taken of the address space, not of the disk, save on Windows."""
+"""Reserved in the address space, not on the disk, except on Windows."""
 
 SMALLEST_BYTES: Final = 8192
-"""A file of fewer bytes is none yet: who made it died, or had no room, before its two first pages were written."""
+"""A file of fewer bytes is no database yet: its first two pages were never written."""
 
 NO_ROOM_BYTES: Final = 1 << 16
-"""A file system with less room than that is full."""
+"""A file system with less free space than this counts as full."""
 
 _FAILED_COMMIT: Final = (os.strerror(errno.EIO), os.strerror(errno.EINTR), "MDB_PANIC")
 
@@ -53,21 +54,17 @@ def require_lmdb() -> Any:
     Raises
     ------
     ImportError
-        With the command that installs it.
+        If the package is missing; the message has the command that installs it.
     """
-    try:
-        import lmdb
-    except ImportError as error:
-        raise ImportError('LMDBStore needs the package "lmdb". Install it with: pip install "zarr[lmdb]"') from error
-    return lmdb
+    return load_extra("lmdb", "lmdb", "LMDBStore")
 
 
 class Environment:
     """An open database of this process.
 
-    Transactions share a gate, and the map grows only while none is under way, since it may move in memory then.
-    The environment of LMDB closes itself when nobody is left who could use it, and no finalizer here does so before:
-    of those that are run together at the end of the interpreter, others may write.
+    Transactions share a gate, and the map grows only while none runs, since it may move in memory. The environment of
+    LMDB closes itself when nothing refers to it, and no finalizer here closes it earlier: at the end of the interpreter
+    other finalizers may still write.
     """
 
     def __init__(self, path: str, *, read_only: bool, sync: bool, map_size: int, subdir: bool) -> None:
@@ -92,7 +89,7 @@ class Environment:
             except (self._lmdb.ReadonlyError, self._lmdb.LockError):
                 if not self.read_only:
                     raise
-                # On a medium that cannot be written to, no reader can be noted down, and nobody changes the data.
+                # On a medium that cannot be written to, no reader can be registered, and nobody changes the data.
                 return self._open_with(lock=False)
         except self._lmdb.Error as error:
             self._translate(error)
@@ -103,41 +100,36 @@ class Environment:
         return os.path.join(self.path, "data.mdb") if self._options["subdir"] else self.path
 
     def _remove_stub(self) -> None:
-        """Make way for a new file where one was begun and never finished; nothing can be in it."""
+        """Remove a file that was begun and never finished; it cannot contain values."""
         with suppress(FileNotFoundError):
             if 0 < os.path.getsize(self.file) < SMALLEST_BYTES:
                 os.unlink(self.file)
 
     def _open_with(self, **changes: Any) -> Any:
-        # No transactions are kept for later use: a forked child that closes the environment would give up their
-        # places in the table of readers, which are still the parent's.
+        # No transactions are kept for later use: a forked child that closes the environment would release their places
+        # in the table of readers, which still belong to the parent.
         options = {"readonly": self.read_only, "max_readers": MAX_READERS, "max_spare_txns": 0, "readahead": False}
         deadline = time.monotonic() + 1.0
         while True:
             try:
                 return self._lmdb.open(self.path, **{**self._options, **options, **changes})
             except self._lmdb.Error as error:
-                # The last user of the environment has let go of it, and it is just being closed; or a signal came.
+                # The last user has released the environment, and it is just being closed; or a signal came.
                 passing = "already open" in str(error) or os.strerror(errno.EINTR) in str(error)
                 if not passing or time.monotonic() > deadline:
                     raise
                 time.sleep(0.001)
 
     def make_writable(self) -> None:
-        """Open the database again, for writing; LMDB allows one environment a process only."""
+        """Open the database again for writing; LMDB allows one environment for each process."""
         with self.gate.alone():
             if self.read_only:
                 self._env.close()
                 self.read_only = False
                 self._env = self._open()
 
-    @property
-    def usable(self) -> bool:
-        """Return whether it was opened by this very process."""
-        return self.pid == os.getpid()
-
     def fitting(self, pairs: list[tuple[bytes, Any]]) -> list[tuple[bytes, Any]]:
-        """Return the pairs without removals of keys that LMDB has no room for, and so cannot have.
+        """Return the pairs without removals of keys that are too long for LMDB, and so cannot exist.
 
         Raises
         ------
@@ -180,7 +172,7 @@ class Environment:
         """
         nested = self._changes.get(threading.get_ident())
         if nested is not None:
-            # This thread is amid a change already: what a finalizer wants is done along with it.
+            # This thread is inside a change already: a call from a finalizer joins that change.
             return change(nested)
         tried = False
         try:
@@ -211,17 +203,17 @@ class Environment:
             del self._changes[me]
 
     def _reopen(self) -> None:
-        """Begin anew after a failed commit, when LMDB takes no transaction any more."""
+        """Open the environment again after a failed commit, when LMDB accepts no transaction any more."""
         with self.gate.alone():
             self._env.close()
             self._env = self._open()
 
     def close(self) -> None:
-        """Close what a forked child has inherited, which then opens an environment of its own."""
+        """Close an environment inherited by a forked child, which then opens one of its own."""
         self._env.close()
 
     def _resize(self, full: int | None) -> None:
-        """Double a full map; or, with None, take the size that another process gave it."""
+        """Double the size of a full map; or, with None, use the size that another process gave it."""
         with self.gate.alone():
             if full is None:
                 self._env.set_mapsize(0)
@@ -229,7 +221,7 @@ class Environment:
                 self._env.set_mapsize(2 * full)
 
     def _translate(self, error: Any) -> NoReturn:
-        """Raise what the rest of the library, and the user, expect of a file that cannot be read or written."""
+        """Raise errors of LMDB as the classes of this library."""
         lmdb = self._lmdb
         if isinstance(error, lmdb.BadValsizeError):
             raise ValueError(f"LMDB takes keys of 1 to {self.max_key_bytes} bytes: {error}") from error
@@ -238,14 +230,13 @@ class Environment:
         number = next((code for code in (errno.ENOSPC, errno.EACCES, errno.ENOENT, errno.EROFS, errno.ENOMEM)
                        if os.strerror(code) in str(error)), errno.EIO)  # fmt: skip
         if number == errno.EIO and self._has_no_room():
-            number = errno.ENOSPC  # LMDB says EIO of a write that was cut short
+            number = errno.ENOSPC  # LMDB reports EIO for a write that was cut short
         raise OSError(number, f"LMDB: {error}", self.path) from error
 
     def _has_no_room(self) -> bool:
-        try:
+        with suppress(OSError):
             return shutil.disk_usage(self.path).free < NO_ROOM_BYTES
-        except OSError:
-            return False
+        return False
 
 
 # Reentrant: a finalizer may run, and open such a file, at any allocation.
@@ -254,9 +245,9 @@ _environments: weakref.WeakValueDictionary[tuple[str, int], Environment] = weakr
 
 
 def environment_of(path: Path, *, read_only: bool, sync: bool, map_size: int, subdir: bool) -> Environment:
-    """Return the environment of a path in this process: the one that is open, or a new one.
+    """Return the environment of a path in this process: the open one, or a new one.
 
-    It serves all stores of the path; the first to open it says how it is synced.
+    It serves all stores of the path; the first store determines how it is synchronised.
     """
     place = os.path.realpath(path)
     with _guard:
@@ -270,13 +261,13 @@ def environment_of(path: Path, *, read_only: bool, sync: bool, map_size: int, su
 
 
 _inherited: list[Environment] = []
-"""Environments of a parent process in which a transaction was under way: neither used nor closed, ever."""
+"""Environments of a parent process with a running transaction: they are neither used nor closed."""
 
 
 def _after_in_child() -> None:
     global _guard
     _guard = threading.RLock()
-    for environment in list(_environments.values()):
+    for environment in living(_environments.values):
         if environment.gate.was_idle:
             environment.close()
         else:
@@ -287,15 +278,11 @@ def _after_in_child() -> None:
 at_fork(renew=_after_in_child)
 
 
-def _raw(key: str) -> bytes:
-    return key.encode(errors="surrogateescape")
-
-
 def _between(transaction: Any, low: str, high: str | None) -> Iterator[str]:
-    """Yield the stored keys from a first one to one to stop before, in order."""
+    """Yield the stored keys from a first one up to, not including, a last one, in order."""
     cursor = transaction.cursor()
-    end = None if high is None else _raw(high)
-    found = cursor.set_range(_raw(low)) if low else cursor.first()
+    end = None if high is None else raw_key(high)
+    found = cursor.set_range(raw_key(low)) if low else cursor.first()
     while found:
         key = bytes(cursor.key())
         if end is not None and key >= end:
@@ -307,11 +294,11 @@ def _between(transaction: Any, low: str, high: str | None) -> Iterator[str]:
 def _remove(transaction: Any, start: str) -> None:
     """Delete all keys that begin with a string."""
     for key in list(_between(transaction, start, key_after(start))):
-        transaction.delete(_raw(key))
+        transaction.delete(raw_key(key))
 
 
 def _write(transaction: Any, pairs: list[tuple[bytes, Any]], defaults: Collection[bytes] = ()) -> None:
-    """Store payloads, those of defaults where there is none; None deletes a key."""
+    """Store payloads; None deletes a key. ``defaults`` are stored only for keys without a value."""
     for name, payload in pairs:
         if payload is None:
             transaction.delete(name)
@@ -322,7 +309,7 @@ def _write(transaction: Any, pairs: list[tuple[bytes, Any]], defaults: Collectio
 class LMDBStore(TransactionDatabase):
     """All keys in one LMDB database.
 
-    Every change is a transaction, many values set at once are one transaction. Readers of any thread or process see the
+    Every change is a transaction; many values set at once are one transaction. Readers of any thread or process see the
     last committed state without waiting. The memory map grows when it is full.
 
     Needs the package ``lmdb``: ``pip install "zarr[lmdb]"``.
@@ -330,15 +317,21 @@ class LMDBStore(TransactionDatabase):
     Parameters
     ----------
     path : str or Path
-        The folder of the database; with ``subdir=False``, its file. It is made when the first value is written.
+        The folder of the database; with ``subdir=False``, its file. It is created when the first value is written.
     read_only : bool
+        If True, the store refuses every change. Default: False.
     sync : bool
-        Have each change on the disk before the call returns. Without it nothing is lost when a process dies, but the
-        database may be damaged when the power fails.
+        If True, each change is on the disk before the call returns. If False, nothing is lost when a process dies, but
+        the database may be damaged by a power failure.
     map_size : int
-        How many bytes of the address space are taken at first.
+        Initial number of bytes of the address space.
     subdir : bool, optional
-        Whether ``path`` is a folder; by default, what is there tells.
+        If True, ``path`` is a folder, if False a file; by default, an existing folder or file decides.
+    buffers, lock : bool
+        Have no effect; kept for code written for zarr-python 2. Values are bytes, and processes always lock each other
+        out.
+    dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of new arrays of format 2, unless they define another one.
 
     Raises
     ------
@@ -368,15 +361,19 @@ class LMDBStore(TransactionDatabase):
         sync: bool = True,
         map_size: int = INITIAL_MAP_BYTES,
         subdir: bool | None = None,
+        buffers: bool = True,
+        lock: bool = True,
+        dimension_separator: str | None = None,
     ) -> None:
-        super().__init__(path, read_only, {"sync": sync, "map_size": map_size, "subdir": subdir})
+        options = {"sync": sync, "map_size": map_size, "subdir": subdir}
+        super().__init__(path, read_only, options, dimension_separator)
         require_lmdb()
         if subdir is None:
             self._options["subdir"] = not self.path.is_file()
         self._environment: Environment | None = None
 
     def close(self) -> None:
-        """Let go of the database, which is closed when nobody in this process uses it any more."""
+        """Release the database; it is closed when no store of this process uses it."""
         super().close()
         self._environment = None
 
@@ -384,7 +381,7 @@ class LMDBStore(TransactionDatabase):
         return {**vars(self), "_environment": None}
 
     def _existing(self) -> Environment | None:
-        """Return the open database; None where there is none yet and nothing is to be made for a look at it."""
+        """Return the open database; None if there is none and this call must not create one."""
         file = self._place / "data.mdb" if self._options["subdir"] else self._place
         try:
             size = os.path.getsize(file)
@@ -394,7 +391,7 @@ class LMDBStore(TransactionDatabase):
 
     def _opened(self) -> Environment:
         environment = self._environment
-        if environment is None or not environment.usable:
+        if environment is None or environment.pid != os.getpid():
             environment = environment_of(self._place, read_only=self.read_only, **self._options)
             self._environment = environment
         return environment
@@ -414,7 +411,7 @@ class LMDBStore(TransactionDatabase):
 
     @contextmanager
     def _stored(self, key: str) -> Iterator[Any]:
-        """Yield a view of the value of a key; None where there is none."""
+        """Yield a view of the value of a key; None if there is none."""
         check_key(key)
         name = key.encode()
         environment = self._existing()
@@ -426,7 +423,7 @@ class LMDBStore(TransactionDatabase):
 
     @contextmanager
     def open_value_sync(self, key: str) -> Iterator[Callable[[ByteRequest], bytes] | None]:
-        """Open the value of a key, to read ranges of it; None where there is none."""
+        """Open the value of a key, to read ranges of it; return None if there is none."""
         with self._stored(key) as found:
 
             def read(byte_range: ByteRequest) -> bytes:
@@ -455,13 +452,13 @@ class LMDBStore(TransactionDatabase):
     # Writing
 
     def _write_many(self, items: list[tuple[str, Any]]) -> None:
-        pairs = [(_raw(key), payload) for key, payload in items]
+        pairs = [(raw_key(key), payload) for key, payload in items]
         environment = self._existing() if all(payload is None for _, payload in pairs) else self._opened()
         if environment is not None:
             environment.write(partial(_write, pairs=environment.fitting(pairs)))
 
     def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Store ``value`` where the key still holds ``expected`` (None: nothing); one step for all processes."""
+        """Store ``value`` if the key still holds ``expected`` (None: no value); one step for all processes."""
         self._check_writable()
         check_key(key)
         name, data, old = key.encode(), self._data(value), None if expected is None else self._data(expected)
@@ -488,11 +485,11 @@ class LMDBStore(TransactionDatabase):
         Raises
         ------
         TakenError
-            If a key does not hold what it was expected to hold; nothing has changed then.
+            If a key does not hold its expected value; nothing has changed then.
         """
         self._check_writable()
-        values = [(_raw(key), None if v is None else self._data(v)) for key, v in changes.values.items()]
-        defaults = {_raw(key) for key in changes.defaults}
+        values = [(raw_key(key), None if v is None else self._data(v)) for key, v in changes.values.items()]
+        defaults = {raw_key(key) for key in changes.defaults}
         environment = self._opened()
         values = environment.fitting(values)
 

@@ -1,13 +1,17 @@
-"""The store of an SQLite database: one file, many writers, every change whole or not at all."""
+"""The store of an SQLite database: one file, many writers, each change completely stored or not at all."""
 
 from __future__ import annotations
 
 import errno
 import os
+import pickle
 import re
+import shutil
 import sqlite3
+import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,7 +22,7 @@ from zarr.abc.store import ByteRequest
 from zarr.abc.stores.changes import Changes
 from zarr.buffer.core import Buffer
 from zarr.errors import ReadOnlyError
-from zarr.storage.checks import DamagedDatabaseError
+from zarr.storage.checks import DamagedDatabaseError, SameObject
 from zarr.storage.databases.database import Gate, TransactionDatabase
 from zarr.storage.keys import check_key, check_prefix, dir_prefix
 from zarr.storage.ranges import bounds_of, key_after
@@ -37,48 +41,59 @@ _DELETE: Final = "DELETE FROM zarr WHERE k = ?"
 _OPTIONS: Final = {"journal": get_args(Journal), "synchronous": get_args(Synchronous)}
 
 _DAMAGE: Final = re.compile("Could not decode|unsupported file format|malformed|no such column|cannot open value")
-"""The messages of SQLite about damage whose codes mean other things, too."""
+"""The messages of SQLite about damage whose codes have other meanings, too."""
 
 _INHERITED: list[Any] = []
-"""Connections of a parent process. Closing one here could fold up a log that the parent still writes."""
+"""Connections of a parent process. To close one here could merge a log that the parent still writes."""
 
 _GATE: Final = Gate()
 
 
 def _between(head: str, low: str, high: str | None, tail: str = "") -> tuple[str, tuple[str, ...]]:
-    """Return a statement about the keys from a first one to one to stop before, with its parameters."""
+    """Return a statement about the keys from a first one up to, not including, a last one, with its parameters."""
     if high is None:
         return f"{head} WHERE k >= ?{tail}", (low,)
     return f"{head} WHERE k >= ? AND k < ?{tail}", (low, high)
 
 
-class SQLiteStore(TransactionDatabase):
-    """All keys in one SQLite database, in a table ``zarr`` of keys ``k`` and values ``v``, as zarr-python 2 has it.
+def temporary_file(owner: object) -> str:
+    """Return a path in a new temporary folder, which is removed together with an object."""
+    folder = tempfile.mkdtemp(prefix="zarr")
+    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
+    return os.path.join(folder, "memory.sqlite")
 
-    Every change is a transaction, many values set at once are one transaction, and any number of threads and processes
-    may read and write. With a write-ahead log, readers do not wait for writers.
+
+class SQLiteStore(TransactionDatabase):
+    """All keys in one SQLite database, in a table ``zarr`` of keys ``k`` and values ``v``, as in zarr-python 2.
+
+    Every change is a transaction; many values set at once are one transaction; any number of threads and processes may
+    read and write. With a write-ahead log, readers do not wait for writers.
 
     Parameters
     ----------
     path : str or Path
-        The file. It is made when the first value is written.
+        The file. It is created when the first value is written. ``":memory:"`` is a new temporary file, which is
+        removed together with the store.
     read_only : bool
+        If True, the store refuses every change. Default: False.
     journal : {"wal", "delete", "truncate", "persist"}
-        How SQLite keeps the old state until the new one is whole: in a write-ahead log (not for network file systems),
-        or in a rollback journal.
+        Place of the old state until the new one is complete: a write-ahead log (not for network file systems), or a
+        rollback journal.
     synchronous : {"off", "normal", "full", "extra"}
-        How hard SQLite sees to it that data is on the disk. Nothing is lost when a process dies, whatever this is. When
-        the power fails, "normal" keeps the database whole but may lose the last changes; "full" and "extra" lose
-        nothing that was reported as written; "off" may lose the database.
+        How carefully SQLite writes to the disk. Nothing is lost when a process dies, with any value. After a power
+        failure, "normal" keeps the database intact but may lose the last changes; "full" and "extra" lose nothing that
+        was reported as written; "off" may lose the database.
     timeout : float
-        How many seconds to wait for a writer in another process.
+        Seconds to wait for a writer in another process.
+    dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of new arrays of format 2, unless they define another one.
 
     Raises
     ------
     TypeError
         If ``path`` is neither a string nor a Path.
     ValueError
-        If an option is none of those above, or the path names a database in memory.
+        If an option is none of those above, or the path is empty.
 
     Examples
     --------
@@ -101,17 +116,26 @@ class SQLiteStore(TransactionDatabase):
         journal: Journal = "wal",
         synchronous: Synchronous = "normal",
         timeout: float = 60.0,
+        dimension_separator: str | None = None,
     ) -> None:
-        super().__init__(path, read_only, {"journal": journal, "synchronous": synchronous, "timeout": timeout})
-        if str(path) in {"", ":memory:"}:
-            raise ValueError("SQLiteStore needs the path of a file; for a store in memory use zarr.storage.MemoryStore")
+        options = {"journal": journal, "synchronous": synchronous, "timeout": timeout}
+        place = temporary_file(self) if str(path) == ":memory:" else path
+        super().__init__(place, read_only, options, dimension_separator)
+        self.is_temporary = place is not path
+        if str(path) == "":
+            raise ValueError("SQLiteStore needs the path of a file, or ':memory:'")
         for name, known in _OPTIONS.items():
             if self._options[name] not in known:
                 raise ValueError(f"{name} must be one of {', '.join(known)}; got {self._options[name]!r}")
         self._connections = Connections(str(self._place), read_only, **self._options)
 
+    def __getstate__(self) -> dict[str, Any]:
+        if self.is_temporary:
+            raise pickle.PicklingError("the database in memory belongs to this store; give SQLiteStore a path")
+        return vars(self)
+
     def close(self) -> None:
-        """Close the database; it is opened again where the store is used again."""
+        """Close the database; the next use of the store opens it again."""
         super().close()
         self._connections.close()
 
@@ -137,7 +161,7 @@ class SQLiteStore(TransactionDatabase):
 
     @contextmanager
     def open_value_sync(self, key: str) -> Iterator[Callable[[ByteRequest], bytes] | None]:
-        """Open the value of a key, to read ranges of it; None where there is none."""
+        """Open the value of a key, to read ranges of it; return None if there is none."""
         check_key(key)
         with self._connections.reading(snapshot=True) as connection:
             row = None if connection is None else connection.execute(_PLACE, (key,)).fetchone()
@@ -157,6 +181,25 @@ class SQLiteStore(TransactionDatabase):
 
             yield read
 
+    def stamp_sync(self, key: str) -> tuple[object, int, int] | None:
+        """Return the stamp of all values: the connection, the changes by others that it has seen, and its own changes.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+
+        Returns
+        -------
+        tuple or None
+            None if there is no database yet.
+        """
+        with self._connections.reading() as connection:
+            if connection is None:
+                return None
+            seen = connection.execute("PRAGMA data_version").fetchone()[0]
+            return SameObject(connection.token), seen, connection.total_changes
+
     def _size(self, key: str) -> int | None:
         check_key(key)
         rows = self._rows(_PLACE, (key,))
@@ -165,13 +208,13 @@ class SQLiteStore(TransactionDatabase):
         return int(rows[0][1]) if rows[0][2] == "blob" else self._refuse(key, rows[0][2])
 
     async def getsize_prefix(self, prefix: str) -> int:
-        """Return how many bytes all keys under a folder hold."""
+        """Return the number of bytes of all values under a folder."""
         start = dir_prefix(check_prefix(prefix))
         statement = _between("SELECT coalesce(sum(length(v)), 0) FROM zarr", start, key_after(start))
         return int((await self._call(self._rows, *statement))[0][0])
 
     async def is_empty(self, prefix: str) -> bool:
-        """Return whether there is no key below a folder."""
+        """Return True if there is no key below a folder."""
         start = dir_prefix(check_prefix(prefix))
         return not await self._call(self._rows, *_between("SELECT 1 FROM zarr", start, key_after(start), " LIMIT 1"))
 
@@ -192,7 +235,7 @@ class SQLiteStore(TransactionDatabase):
     # Writing
 
     def _change(self, statement: str, parameters: tuple[Any, ...]) -> int:
-        """Run one statement that changes something; how many rows it changed."""
+        """Run one statement that changes something; return the number of changed rows."""
         self._check_writable()
         with self._connections.writing() as connection:
             return connection.execute(statement, parameters).rowcount
@@ -204,7 +247,7 @@ class SQLiteStore(TransactionDatabase):
             connection.executemany(_DELETE, [(key,) for key, payload in last.items() if payload is None])
 
     def set_if_match_sync(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Store ``value`` where the key still holds ``expected`` (None: nothing); one step for all processes."""
+        """Store ``value`` if the key still holds ``expected`` (None: no value); one step for all processes."""
         check_key(key)
         data = self._data(value)
         if expected is None:
@@ -222,7 +265,7 @@ class SQLiteStore(TransactionDatabase):
         Raises
         ------
         TakenError
-            If a key does not hold what it was expected to hold; nothing has changed then.
+            If a key does not hold its expected value; nothing has changed then.
         """
         self._check_writable()
         values = {key: None if value is None else self._data(value) for key, value in changes.values.items()}
@@ -235,10 +278,22 @@ class SQLiteStore(TransactionDatabase):
             self._write_many(list(values.items()))
 
 
-class _Own:
-    """A connection of one thread, closed when nothing refers to this any more; but not in a forked child."""
+class _Token:
+    """Stands for a connection in stamps."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+
+class _Connection(sqlite3.Connection):
+    """A connection that can be recognized after it was closed."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.token = _Token()
+
+
+class _Own:
+    """A connection of one thread, closed when nothing refers to it any more; but not in a forked child."""
+
+    def __init__(self, connection: _Connection) -> None:
         self.connection = connection
         self._pid = os.getpid()
 
@@ -250,9 +305,9 @@ class _Own:
 
 
 class Connections:
-    """The connections of one store to its database: one a thread.
+    """The connections of one store to its database: one for each thread.
 
-    A thread that calls amid a call of its own, as finalizers do, gets another one for that. What it changes amid a
+    A call inside another call of the same thread, as finalizers make, gets a connection of its own. A write inside a
     change becomes part of that change.
     """
 
@@ -270,11 +325,11 @@ class Connections:
     def _renew(self) -> None:
         self._pid = os.getpid()
         self._writer = threading.RLock()
-        self._changing: sqlite3.Connection | None = None
+        self._changing: _Connection | None = None
         self.close()
 
     def close(self) -> None:
-        """Close the connections that are not in use; the others are closed when their calls are done."""
+        """Close the connections that are not in use; the others are closed after their calls."""
         self._idle = threading.local()
 
     # Opening
@@ -296,6 +351,7 @@ class Connections:
             timeout=self.timeout,
             isolation_level=None,
             check_same_thread=False,  # another one may close it
+            factory=_Connection,
         )
         return _Own(connection)
 
@@ -310,10 +366,10 @@ class Connections:
             return self._connect("immutable=1")
         return own
 
-    def _check_table(self, connection: sqlite3.Connection) -> None:
+    def _check_table(self, connection: _Connection) -> None:
         """Refuse a database whose ``zarr`` is no plain table of keys and values.
 
-        Views, triggers and computed columns would run statements of whoever made the file, without end if they like.
+        Views, triggers and computed columns would run statements of the maker of the file, perhaps without end.
 
         Raises
         ------
@@ -330,8 +386,8 @@ class Connections:
         if not all(plain):
             raise DamagedDatabaseError(errno.EIO, "'zarr' is no plain table of keys 'k' and values 'v'", self.path)
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        """Set the journal, and make the table where there is none."""
+    def _prepare(self, connection: _Connection) -> None:
+        """Set the journal mode, and create the table if it is missing."""
         deadline = time.monotonic() + self.timeout
         while True:
             try:
@@ -343,7 +399,7 @@ class Connections:
                     connection.execute(_TABLE)
                 return
             except sqlite3.OperationalError as error:
-                # Changing the journal does not wait for others by itself.
+                # SQLite changes the journal mode without waiting for others.
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.005)
@@ -355,16 +411,16 @@ class Connections:
             self._renew()
 
     @contextmanager
-    def reading(self, snapshot: bool = False) -> Iterator[sqlite3.Connection | None]:
-        """Yield a connection to read by, or None where there is no database yet.
+    def reading(self, snapshot: bool = False) -> Iterator[_Connection | None]:
+        """Yield a connection to read with, or None if there is no database yet.
 
         Parameters
         ----------
         snapshot : bool
-            Whether all that is read comes from one moment.
+            If True, all reads see the state of one moment.
         """
         self._check_process()
-        idle = self._idle.__dict__  # that of this thread; after close, it is another one
+        idle = self._idle.__dict__  # of this thread; after close it is another one
         own: _Own | None = idle.pop("own", None)
         if own is None and not os.path.exists(self.path):
             yield None
@@ -379,7 +435,7 @@ class Connections:
                     if snapshot:
                         own.connection.execute("ROLLBACK")
                     idle["own"] = own
-                except BaseException:  # what has met an error is not used again
+                except BaseException:  # a connection that raised an error is not used again
                     own.connection.close()
                     raise
         except sqlite3.OperationalError as error:
@@ -392,11 +448,11 @@ class Connections:
             self._translate(error)
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection inside a transaction, which is committed at the end, or taken back on an error."""
+    def writing(self) -> Iterator[_Connection]:
+        """Yield a connection inside a transaction, which is committed at the end, or rolled back on an error."""
         self._check_process()
         try:
-            # Threads stand in a queue here: SQLite itself would have them try again and again.
+            # Threads wait in a queue here: SQLite itself would let them try again and again.
             with self._writer, _GATE.call():
                 if self._changing is not None:
                     yield self._changing
@@ -418,7 +474,7 @@ class Connections:
             self._translate(error)
 
     def _translate(self, error: sqlite3.Error) -> NoReturn:
-        """Raise what the rest of the library, and the user, expect of a file that cannot be read or written."""
+        """Raise errors of SQLite as the classes of this library."""
         if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
             raise TypeError(f"SQLite cannot take this: {error}") from error
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
@@ -437,16 +493,16 @@ class Connections:
             sqlite3.SQLITE_TOOBIG: errno.EFBIG,
             sqlite3.SQLITE_CANTOPEN: self._why_closed(),
             sqlite3.SQLITE_IOERR: self._why_failed(),
-            sqlite3.SQLITE_READONLY: self._why_failed(),  # the log could not be made, though that is allowed
+            sqlite3.SQLITE_READONLY: self._why_failed(),  # the log could not be created, though that is allowed
         }.get(code, errno.EIO)
         raise OSError(number, f"SQLite: {error}", self.path) from error
 
     def _may_write(self) -> bool:
-        """Return whether the system lets the file, and files beside it, be written."""
+        """Return True if the system allows to write the file, and files beside it."""
         return not self.read_only and all(os.access(p, os.W_OK) for p in (self.path, os.path.dirname(self.path)))
 
     def _why_closed(self) -> int:
-        """Return the error number for a file that cannot be opened; SQLite does not tell."""
+        """Return the error number for a file that cannot be opened; SQLite does not report it."""
         folder = os.path.dirname(self.path)
         if not os.path.exists(self.path):
             if self.read_only or not os.path.isdir(folder):
@@ -457,7 +513,7 @@ class Connections:
         return self._why_failed() if allowed else errno.EACCES
 
     def _why_failed(self) -> int:
-        """Return the error number for a file operation that failed; SQLite does not tell."""
+        """Return the error number for a file operation that failed; SQLite does not report it."""
         if hasattr(os, "statvfs"):
             with suppress(OSError):
                 if os.statvfs(os.path.dirname(self.path)).f_bavail == 0:

@@ -1,4 +1,4 @@
-"""A store that shows a hierarchy of another layout as one of format 3: keys are translated, documents are rewritten."""
+"""A store that shows a hierarchy of another layout as format 3: it translates keys and rewrites documents."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def to_bytes(document: Mapping[str, Any]) -> bytes:
 
 
 def read_steps(key: str) -> Steps[bytes | None]:
-    """Return the bytes of a key of the store below; None where there is none."""
+    """Return the bytes of a key of the store below; None if there is none."""
     found = yield Get(key)
     return None if found is None else found.to_bytes()
 
 
 def split_document(key: str) -> tuple[str, str] | None:
-    """Return the node's path and the name of the document, of a key that is one of a document; refuse bad keys.
+    """Return the path of the node and the name of the document, for a key of a document; refuse invalid keys.
 
     Examples
     --------
@@ -41,18 +41,18 @@ def split_document(key: str) -> tuple[str, str] | None:
 
 
 class LayoutStore(StepsStore):
-    """A hierarchy of another layout, as one of format 3; cannot be written to unless the layout says otherwise.
+    """A hierarchy of another layout, shown as format 3; read-only, unless the layout supports writes.
 
     Parameters
     ----------
     store : Store
         The store below.
     path : str
-        Where in the store the hierarchy begins.
+        The place of the hierarchy in the store.
     """
 
     supports_consolidated_metadata: bool = False
-    supports_set_if_match: bool = False  # a document is rewritten on its way, and never compared
+    supports_set_if_match: bool = False  # documents are rewritten when they are read, and cannot be compared
 
     def __init__(self, store: Store, path: str = "") -> None:
         super().__init__(store)
@@ -62,11 +62,11 @@ class LayoutStore(StepsStore):
 
     @abstractmethod
     def chunk_key(self, key: str) -> str | None:
-        """Return the key below, of a key of a chunk; None where no chunk can have that key."""
+        """Return the key in the store below for the key of a chunk; None if no chunk can have that key."""
 
     @abstractmethod
     def document_steps(self, path: str) -> Steps[bytes | None]:
-        """Return the document ``zarr.json`` of a node; None where there is no node."""
+        """Return the document ``zarr.json`` of a node; None if there is no node."""
 
     @abstractmethod
     def list_dir_steps(self, prefix: str) -> Steps[list[str]]:
@@ -88,12 +88,12 @@ class LayoutStore(StepsStore):
         return ReadOnlyError(f"{self} is of a layout that is only read: copy it into a new hierarchy to change it")
 
     def with_read_only(self, read_only: bool = False) -> Any:
-        """Return the same hierarchy, over a store that may not be written to.
+        """Return the same hierarchy; it is read-only.
 
         Raises
         ------
         ReadOnlyError
-            If it shall be written to.
+            If ``read_only`` is False.
         """
         if not read_only:
             raise self._refusal()
@@ -101,7 +101,7 @@ class LayoutStore(StepsStore):
 
     @property
     def read_only(self) -> bool:
-        """Return True if the hierarchy refuses to be written to."""
+        """Return True if the hierarchy refuses every change."""
         return True
 
     @property
@@ -132,7 +132,21 @@ class LayoutStore(StepsStore):
     def get_steps(
         self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Steps[Buffer | None]:
-        """Return the value of a key, or a range of it; None where there is no such key."""
+        """Return the value of a key, or a range of it; None if there is no such key.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        prototype : BufferPrototype or None
+            The classes of buffers to return.
+        byte_range : ByteRequest or None
+            The range of the value to read. Default: all.
+
+        Returns
+        -------
+        Steps
+        """
         named = split_document(key)
         if named is None:
             below = self.chunk_key(key)
@@ -144,14 +158,34 @@ class LayoutStore(StepsStore):
         return (prototype or default_buffer_prototype()).buffer.from_bytes(part)
 
     def exists_steps(self, key: str) -> Steps[bool]:
-        """Return True if the key has a value."""
+        """Return True if the key has a value.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+
+        Returns
+        -------
+        Steps
+        """
         if split_document(key) is not None:
             return (yield from self.get_steps(key)) is not None
         below = self.chunk_key(key)
         return below is not None and bool((yield Call(self._store, "exists", below)))
 
     def getsize_steps(self, key: str) -> Steps[int]:
-        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return the number of bytes of the value; raise FileNotFoundError if there is no such key.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+
+        Returns
+        -------
+        Steps
+        """
         below = self.chunk_key(key) if split_document(key) is None else None
         if below is not None:
             return int((yield Call(self._store, "getsize", below)))
@@ -161,28 +195,65 @@ class LayoutStore(StepsStore):
         return len(found)
 
     def list_steps(self) -> Steps[list[str]]:
-        """Return all keys."""
+        """Return all keys.
+
+        Returns
+        -------
+        Steps
+        """
         return (yield from self.list_prefix_steps(""))
 
     def set_if_not_exists_steps(self, key: str, value: Buffer) -> Steps[None]:
-        """Store a value where the key has none."""
+        """Store a value if the key has none.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+        """
         if not (yield from self.exists_steps(key)):
             yield from self.set_steps(key, value)
 
     def set_if_match_steps(self, key: str, value: Buffer, expected: Buffer | None) -> Steps[bool]:
-        """Refuse: a document is rewritten on its way."""
+        """Refuse: documents are rewritten when they are read.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+        expected : Buffer or None
+            The value that the key must have now; None: no value.
+        """
         raise NotImplementedError(f"{type(self).__name__} cannot store a value on a condition")
         yield
 
     def delete_steps(self, key: str) -> Steps[None]:
-        """Refuse: the layout is only read."""
+        """Refuse: the layout is read-only.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        """
         raise self._refusal()
         yield
 
     delete_dir_steps = delete_steps
 
     def set_steps(self, key: str, value: Buffer) -> Steps[None]:
-        """Refuse: the layout is only read."""
+        """Refuse: the layout is read-only.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+        """
         yield from self.delete_steps(key)
 
     async def is_empty(self, prefix: str) -> bool:

@@ -1,4 +1,4 @@
-"""Hierarchies in the layouts of the drafts of format 3 from 2019 and 2020, shown as hierarchies of format 3."""
+"""Hierarchies in the layouts of the drafts of format 3 from 2019 and 2020, shown as format 3."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Draft3Layout:
     Parameters
     ----------
     suffix : str
-        What follows ``.array`` and ``.group``: nothing in 2019, usually ``.json`` in 2020.
+        The text after ``.array`` and ``.group``: empty in 2019, usually ``.json`` in 2020.
     rooted : bool
-        Whether chunks lie below ``data/root/`` and their names begin with ``c``, as in 2020.
+        If True, chunks lie below ``data/root/`` and their names begin with ``c``, as in 2020.
     """
 
     suffix: str = ""
@@ -43,7 +43,7 @@ class Draft3Layout:
 
 
 def is_bootstrap(document: object) -> bool:
-    """Return whether a document ``zarr.json`` is the bootstrap of a draft: its format is a URI.
+    """Return True if a document ``zarr.json`` is the bootstrap of a draft: its format is a URI.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def parse_bootstrap(document: Mapping[str, Any], place: object) -> Draft3Layout:
 
 
 def check_extensions(document: Mapping[str, Any], name: str) -> None:
-    """Refuse a document with an extension that must be understood; a draft's extension must be, unless it says so.
+    """Refuse a document with an extension that must be understood; a draft's extension must be, unless it is marked.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def array_document(draft: Mapping[str, Any], name: str) -> dict[str, Any]:
     Raises
     ------
     MetadataValidationError
-        If a member is missing or malformed, or the array has something that format 3 has no name for.
+        If a member is missing or malformed, or the array has a feature that format 3 does not have.
     """
     missing = [key for key in ("shape", "data_type", "chunk_grid", "chunk_memory_layout") if key not in draft]
     require(not missing, f"{name}: the members {missing} are missing")
@@ -121,7 +121,7 @@ def array_document(draft: Mapping[str, Any], name: str) -> dict[str, Any]:
         "shape": shape,
         "data_type": data_type,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": grid["chunk_shape"]}},
-        # Keys of chunks are translated by the store; with a letter before them, they are told from names of nodes.
+        # The store translates keys of chunks; the letter before them keeps them apart from names of nodes.
         "chunk_key_encoding": {"name": "default", "configuration": {"separator": grid.get("separator", ".")}},
         "fill_value": _fill_value(draft.get("fill_value"), data_type),
         "codecs": [
@@ -159,7 +159,7 @@ def _named_type(text: Any) -> tuple[Any, str | None, int] | None:
         dtype = np.dtype(text)
         if dtype.kind not in "biufcmMUS" or not dtype.itemsize:
             return None
-        named = cast("Any", parse_dtype(dtype, zarr_format=3))._v3_json()  # to read what is there is no reason to warn
+        named = cast("Any", parse_dtype(dtype, zarr_format=3))._v3_json()  # a read does not warn
     except (TypeError, ValueError):
         return None
     endian = None if dtype.kind == "S" else {"<": "little", ">": "big"}.get(text[0])
@@ -169,7 +169,7 @@ def _named_type(text: Any) -> tuple[Any, str | None, int] | None:
 
 
 def _fill_value(value: Any, data_type: Any) -> Any:
-    """Return a fill value of format 3: null, which leaves it open, becomes the one that format 3 implies."""
+    """Return a fill value of format 3: null, an undefined value, becomes the default of format 3."""
     if value is not None:
         return value
     dtype = parse_dtype(data_type, zarr_format=3)
@@ -198,12 +198,12 @@ def _compressor(given: Any, itemsize: int, name: str) -> list[dict[str, Any]]:
 
 
 def draft_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the draft's document, of a document of format 3.
+    """Return the document of the draft for a document of format 3.
 
     Raises
     ------
     ValueError
-        If the node has something that the draft has no words for.
+        If the node has a feature that the draft does not have.
     """
     if document.get("node_type") == "group":
         return {"extensions": [], "attributes": document.get("attributes", {})}
@@ -284,12 +284,12 @@ class Draft3Store(LayoutStore):
     store : Store
         The store that holds the hierarchy.
     path : str
-        Where in the store it begins.
+        The place of the hierarchy in the store.
     layout : Draft3Layout
-        Which of the drafts it is of, from the bootstrap document.
+        The draft, from the bootstrap document.
     read_only : bool
-        If False, what is written as format 3 is stored in the draft's layout. :func:`zarr.draft3.create` makes such
-        stores; nothing else does.
+        If False, values are written as format 3 and stored in the layout of the draft. Only :func:`zarr.draft3.create`
+        makes such stores.
 
     Notes
     -----
@@ -310,12 +310,12 @@ class Draft3Store(LayoutStore):
         return type(self)(store, self.path, self.layout, read_only=not self._writes)
 
     def with_read_only(self, read_only: bool = False) -> Draft3Store:
-        """Return the same hierarchy, to be written to or not.
+        """Return the same hierarchy, read-only or writable.
 
         Raises
         ------
         ReadOnlyError
-            If it shall be written to, and was opened for reading.
+            If ``read_only`` is False, and the hierarchy was opened for reading.
         """
         if not read_only and not self._writes:
             raise ReadOnlyError(
@@ -326,7 +326,7 @@ class Draft3Store(LayoutStore):
 
     @property
     def read_only(self) -> bool:
-        """Return whether the hierarchy refuses to be written to."""
+        """Return True if the hierarchy refuses every change."""
         return not self._writes or self._store.read_only
 
     # Keys
@@ -341,7 +341,7 @@ class Draft3Store(LayoutStore):
         return self._below("data", "root" if self.layout.rooted else "", path)
 
     def chunk_key(self, key: str) -> str | None:
-        """Return the key below ``data/`` of a chunk whose key is in the default encoding."""
+        """Return the key below ``data/`` for a chunk key in the default encoding."""
         match = _CHUNK.fullmatch(key)
         if match is None:
             return None
@@ -352,7 +352,7 @@ class Draft3Store(LayoutStore):
     # Reading
 
     def document_steps(self, path: str) -> Steps[bytes | None]:
-        """Return the document of a node: rewritten, or made up for a group that only its members tell of."""
+        """Return the document of a node: rewritten, or a new one for a group that has members but no document."""
         for kind in ("array", "group"):
             key = self._node_key(path, kind)
             raw = yield from read_steps(key)
@@ -366,7 +366,7 @@ class Draft3Store(LayoutStore):
     def get_steps(
         self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Steps[Buffer | None]:
-        """Return the value of a key, or a range of it; None where there is no such key."""
+        """Return the value of a key, or a range of it; None if there is no such key."""
         found = yield from super().get_steps(key, prototype, byte_range)
         if found is None and self.layout.rooted and (key == "c" or key.endswith("/c")):
             # The one chunk of an array without axes: some writers call it c0, some c.
@@ -375,7 +375,7 @@ class Draft3Store(LayoutStore):
         return found
 
     def _node_of(self, key: str) -> tuple[str, str] | None:
-        """Return the path and kind of a node, from the key of its document below ``meta/``."""
+        """Return the path and the kind of a node from the key of its document below ``meta/``."""
         start = self._below("meta/root")
         if not key.startswith(start):
             return None
@@ -387,7 +387,7 @@ class Draft3Store(LayoutStore):
         return None
 
     def list_dir_steps(self, prefix: str) -> Steps[list[str]]:
-        """Return the names below a group, by one listing; below an array, of its chunks."""
+        """Return the names below a group, by one listing; below an array, the names of its chunks."""
         path = check_prefix(prefix).strip("/")
         found = yield ListDir(f"{self._meta(path)}/")
         names = set()
@@ -417,7 +417,7 @@ class Draft3Store(LayoutStore):
         return sorted(key for key in keys if key.startswith(prefix))
 
     def _key_of(self, below: str, forms: Mapping[str, tuple[int, str]]) -> str | None:
-        """Return the key of a chunk in format 3, from its key below ``data/`` and the forms of keys, by array."""
+        """Return the key of a chunk in format 3, from its key below ``data/`` and the key forms of the arrays."""
         rest = below.removeprefix(dir_prefix(self._data("")))
         path = next((path for path in reversed(_parents(rest)) if path in forms), None)
         if path is None:
@@ -433,7 +433,7 @@ class Draft3Store(LayoutStore):
     # Writing
 
     def set_steps(self, key: str, value: Buffer) -> Steps[None]:
-        """Store a value where the draft has it; a document of format 3 as one of the draft."""
+        """Store a value at its place in the draft; rewrite a document of format 3 as one of the draft."""
         self._check_writable()
         named = split_document(key)
         if named is None:
@@ -474,7 +474,7 @@ class Draft3Store(LayoutStore):
 
 
 def _form_of(draft: Mapping[str, Any]) -> tuple[int, str]:
-    """Return how many coordinates the keys of an array's chunks have, and what is between them."""
+    """Return the number of coordinates in the chunk keys of an array, and their separator."""
     grid = draft.get("chunk_grid")
     return len(draft.get("shape", ())), grid.get("separator", ".") if isinstance(grid, Mapping) else "."
 

@@ -1,11 +1,13 @@
-"""Hierarchies of N5, shown as hierarchies of format 3."""
+"""Hierarchies of N5, shown as format 3."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from zarr._lazy import load
 from zarr.steps.requests import List, ListDir, Steps
 from zarr.storage.checks import parse_object, require
 from zarr.storage.keys import check_prefix, child_names, dir_prefix, join
@@ -18,7 +20,7 @@ _TYPES: Final = {"float32", "float64", *(f"{kind}{bits}" for kind in ("int", "ui
 
 
 def is_n5_array(attributes: Mapping[str, Any]) -> bool:
-    """Return whether attributes describe a dataset.
+    """Return True if attributes describe a dataset.
 
     Examples
     --------
@@ -29,7 +31,7 @@ def is_n5_array(attributes: Mapping[str, Any]) -> bool:
 
 
 def is_n5(attributes: object) -> bool:
-    """Return whether a document ``attributes.json`` is one of N5: of the root, which has its version, or of a dataset.
+    """Return True if a document ``attributes.json`` is one of N5: of the root, which has its version, or of a dataset.
 
     Examples
     --------
@@ -41,23 +43,30 @@ def is_n5(attributes: object) -> bool:
 
 def n5_group_document(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the document of a group in format 3."""
-    return {"zarr_format": 3, "node_type": "group", "attributes": _users(attributes)}
+    return {"zarr_format": 3, "node_type": "group", "attributes": users_attributes(attributes)}
 
 
-def _users(attributes: Mapping[str, Any]) -> dict[str, Any]:
+def users_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a user."""
     return {key: value for key, value in attributes.items() if key not in N5_KEYS}
+
+
+def compression_of(attributes: Mapping[str, Any]) -> Any:
+    """Return the description of the compression of a dataset; older writers give its type only."""
+    given = attributes.get("compression", attributes.get("compressionType", "raw"))
+    return {"type": given} if isinstance(given, str) else given
 
 
 def n5_array_document(attributes: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the document of an array in format 3.
 
-    N5 lists dimensions with the fastest first. In NumPy's order, the slowest comes first: the shape is N5's dimensions
-    reversed, as other readers of N5 in Python have it.
+    N5 lists the fastest dimension first, NumPy the slowest: the shape is N5's dimensions reversed, as in other readers
+    of N5 in Python.
 
     Raises
     ------
     MetadataValidationError
-        If a member is malformed, or the data type or the compression is not known.
+        If a member is malformed, or the data type or the compression is unknown.
     """
     dimensions, block = attributes["dimensions"], attributes["blockSize"]
     for key, value in (("dimensions", dimensions), ("blockSize", block)):
@@ -76,18 +85,17 @@ def n5_array_document(attributes: Mapping[str, Any], name: str) -> dict[str, Any
         "shape": dimensions[::-1],
         "data_type": data_type,
         "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": block[::-1]}},
-        # One name a chunk, so that it is told from names of nodes; the store translates it.
+        # Give each chunk key a name that cannot be the name of a node; the store translates it.
         "chunk_key_encoding": {"name": "v2", "configuration": {"separator": "."}},
         "fill_value": 0,
         "codecs": [transpose, {"name": "n5_default", "configuration": {"codecs": inner}}],
-        "attributes": _users(attributes),
+        "attributes": users_attributes(attributes),
     }
 
 
 def _compression(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    given = attributes.get("compression", attributes.get("compressionType", "raw"))
-    options = {"type": given} if isinstance(given, str) else given
-    require(isinstance(options, Mapping), f"{name}: compression must be an object with a type, got {given!r}")
+    options = compression_of(attributes)
+    require(isinstance(options, Mapping), f"{name}: compression must be an object with a type, got {options!r}")
     kind = options.get("type")
     if kind == "raw":
         return []
@@ -108,7 +116,7 @@ _CODECS: Final[dict[str, tuple[str, dict[str, Any]]]] = {
     "zstd": ("zstd", {"level": 3, "checksum": False}),
     "blosc": ("blosc", {"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "blocksize": 0}),
 }
-"""The codecs of format 3 that read what a compression of N5 wrote; levels matter to writers only."""
+"""Codecs of format 3 that read the compressions of N5; levels matter only to writers."""
 
 
 DOCUMENT = "attributes.json"
@@ -118,16 +126,18 @@ _BLOCK = re.compile(r"\d+")
 
 
 class N5Store(LayoutStore):
-    """A hierarchy of N5, for reading: every folder is a group, and one whose attributes tell of dimensions an array.
+    """A hierarchy of N5, for reading: every folder is a group, or an array if its attributes have dimensions.
 
-    Axes are in NumPy's order: the shape of an array is N5's ``dimensions`` reversed. Where no block is, all is zero.
+    For a path, the class returns the store of zarr-python 2 (``zarr.N5Store``), which writes, too.
+
+    Axes are in NumPy's order: the shape of an array is N5's ``dimensions`` reversed. Missing blocks read as zero.
 
     Parameters
     ----------
     store : Store
         The store that holds the hierarchy.
     path : str
-        Where in the store it begins.
+        The place of the hierarchy in the store.
 
     Notes
     -----
@@ -143,8 +153,14 @@ class N5Store(LayoutStore):
     supports_writes: bool = False
     supports_deletes: bool = False
 
+    def __new__(cls, store: Any = None, *args: Any, **options: Any) -> Any:
+        """Return the store; for a path, that of zarr-python 2, which writes N5."""
+        if isinstance(store, str | os.PathLike):
+            return load("zarr.storage.version2.n5").N5Store(store, *args, **options)
+        return super().__new__(cls)
+
     def chunk_key(self, key: str) -> str | None:
-        """Return the key of a block: coordinates in N5's order, a folder each."""
+        """Return the key of a block: coordinates in N5's order, a folder for each."""
         path, _, name = key.rpartition("/")
         if not _CHUNK.fullmatch(name):
             return None
@@ -156,7 +172,7 @@ class N5Store(LayoutStore):
         return None if raw is None else parse_object(raw, key)
 
     def document_steps(self, path: str) -> Steps[bytes | None]:
-        """Return the document of an array, or of a group: of any folder that has something in it."""
+        """Return the document of an array, or of a group: of any folder that is not empty."""
         attributes = yield from self._attributes_steps(path)
         if attributes is None:
             if path and not (yield ListDir(dir_prefix(self._below(path)))):
@@ -189,7 +205,7 @@ class N5Store(LayoutStore):
 
 
 def _chunks_of(key: str, nodes: set[str]) -> list[str]:
-    """Return the key of a chunk, of the key of a block; nothing for other files."""
+    """Return the key of a chunk for the key of a block; yield nothing for other files."""
     parts = key.split("/")
     for depth in range(len(parts) - 1, -1, -1):
         path, coords = "/".join(parts[:depth]), parts[depth:]

@@ -1,8 +1,8 @@
-"""Changes of a local store in one step: a node is built in a folder aside; many changes are written down in a journal.
+"""Changes of a local store in one step: a node is built in a folder aside; a journal holds a list of many changes.
 
-The new values and the list of what is to be done lie in a hidden folder of the root, the journal. The changes are
-decided when the list gets its name: from then on whoever opens the store carries them out, should the writer be dead.
-What was done already is told from what is left in the journal, so it may be begun any number of times.
+The new values and the list of changes lie in a hidden folder of the root, the journal. The changes are decided when the
+list gets its name. If the writer dies after that, the next process that opens the store carries them out. The journal
+shows which changes are done already, so it may be carried out any number of times.
 """
 
 from __future__ import annotations
@@ -18,20 +18,17 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final
 
 import zarr_core
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, shutil
+from zarr.abc.store import SyncStore
 from zarr.abc.stores.changes import Changes, Stage, TakenError, is_document
 from zarr.errors import MetadataValidationError
 from zarr.storage.checks import check_clearable, file_in_place
 from zarr.storage.keys import JOURNAL_FOLDER, METADATA_NAMES, check_key, is_partial
-from zarr.storage.local import files
+from zarr.storage.local import files, names
 
 if TYPE_CHECKING:
-    import shutil
-
-    from zarr.abc.store import SyncStore
     from zarr.storage.wrappers import overlay
 else:
-    shutil = LazyModule("shutil")
     overlay = LazyModule("zarr.storage.wrappers.overlay")
 
 
@@ -40,10 +37,10 @@ _NO_EXCHANGE = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNO
 
 
 def exchange(one: str, other: str) -> None:
-    """Let two names change places; in one step where the system can do that.
+    """Exchange two names; in one step if the system can do that.
 
-    Elsewhere the second is set aside first, in the hidden folder of this stage: a sweep finds it there, should this
-    process die in between, and puts it back.
+    On other systems the second is set aside first, in the hidden folder of this stage. If the process dies in between,
+    a later sweep finds it there and puts it back.
     """
     code = zarr_core.exchange_files(os.fsencode(one), os.fsencode(other))
     if code == 0:
@@ -69,15 +66,15 @@ class LocalStage(Stage):
     base : str
         The folder of the store, with a slash at its end.
     path : str
-        All keys that are written lie below it.
+        The written keys all lie below it.
     replace : collection of str
-        Places, at or below ``path``, of which nothing old stays.
+        Places, at or below ``path``, whose old contents are removed.
     absent : collection of str
         Keys that must have no value.
     fsync : bool
-        Have all on the disk before it is published.
+        If True, all values are on the disk before they are published.
     store_in : callable
-        Takes a folder, and returns the store that writes to it.
+        Takes a folder, and returns a store that writes to it.
     """
 
     def __init__(
@@ -95,7 +92,7 @@ class LocalStage(Stage):
         self._root = root = os.path.realpath(base)
         if "" in replace:
             check_clearable(root)
-        self._target = os.path.join(root, path) if path else root
+        self._target = names.below(root, path)
         self._keys = f"{path}/" if path else ""
         beside, name = os.path.split(self._target)
         if not path and os.path.isdir(root) and (path not in replace or not os.access(beside, os.W_OK)):
@@ -103,14 +100,14 @@ class LocalStage(Stage):
         files.sweep_beside(beside, name)
         self.folder = os.path.join(beside, files.partial_name(name))
         self.store = store_in(self.folder)
-        self._source = os.path.join(self.folder, path) if path else self.folder
+        self._source = names.below(self.folder, path)
 
     def discard(self) -> None:
         """Remove the folder."""
         files.remove_folder(self.folder, ignore_errors=True)
 
     def publish(self) -> None:
-        """Give what was written its place."""
+        """Move the written values to their place."""
         self._check_absent(self._keys)
         if self._fsync:
             files.sync_tree(self.folder)
@@ -127,11 +124,11 @@ class LocalStage(Stage):
         for key in self._absent:
             if not key.startswith(below):
                 continue
-            if os.path.lexists(os.path.join(self._target, key.removeprefix(self._keys))):
+            if os.path.lexists(names.below(self._target, key.removeprefix(self._keys))):
                 raise TakenError(key)
 
     def _place(self, source: str, target: str, keys: str) -> None:
-        """Move a folder to its place, or, where there is one already that stays, what is in it."""
+        """Move a folder to its place; if there is one that stays, move its contents."""
         if keys.rstrip("/") in self._replace and os.path.lexists(target):
             self._swap(source, target)
             return
@@ -144,9 +141,9 @@ class LocalStage(Stage):
                 raise
         else:
             return
-        # If somebody else has just put the same node here, whole, nothing may be added to it.
+        # If another writer has just stored the same node here completely, nothing may be added to it.
         self._check_absent(keys)
-        # Documents last: what makes a node visible comes after what the node holds.
+        # Documents last: a node becomes visible after its contents.
         for entry in sorted(os.scandir(source), key=lambda entry: entry.name in METADATA_NAMES):
             place = os.path.join(target, entry.name)
             if entry.is_dir(follow_symlinks=False):
@@ -167,7 +164,7 @@ class LocalStage(Stage):
         exchange(source, target)
 
     def _swap_within(self, source: str, target: str) -> None:
-        """For a root whose own name cannot be given away: what is in it goes, then the new comes."""
+        """Replace the contents of a root whose own name cannot change: remove the old ones, move in the new ones."""
         for name in os.listdir(target):
             old = os.path.join(target, name)
             if old == self.folder:
@@ -188,12 +185,12 @@ WAIT_SECONDS: Final = 60.0
 
 
 def commit_changes(base: str, fsync: bool, changes: Changes) -> None:
-    """Write changes down, see that they still fit, decide for them, and carry them out.
+    """Write changes to the journal, check that they still fit, decide for them, and carry them out.
 
     Raises
     ------
     TakenError
-        If a key does not hold what it was expected to hold.
+        If a key does not hold its expected value.
     TimeoutError
         If another process carries out changes for longer than a minute.
     """
@@ -206,9 +203,9 @@ def commit_changes(base: str, fsync: bool, changes: Changes) -> None:
         plan = _write_down(aside, changes, fsync)
         _take_turn(aside, journal)
         here = journal
-        overlay.check_expected(changes, lambda key: files.read_file(os.path.join(root, key)))
+        overlay.check_expected(changes, lambda key: files.read_file(names.below(root, key)))
         if fsync:
-            files.sync_directory(root)  # the journal has its name before what it says is decided
+            files.sync_directory(root)  # the journal has its name before its changes are decided
         files.write_file(os.path.join(journal, _LIST), memoryview(json.dumps(plan).encode()), fsync=fsync)
     except BaseException:
         _remove(here, root)
@@ -218,17 +215,17 @@ def commit_changes(base: str, fsync: bool, changes: Changes) -> None:
         _remove(journal, root)
     except BaseException as error:
         _end_decided(root, journal, plan, fsync)
-        if not isinstance(error, OSError):  # Ctrl-C: what was decided is done first, for this process goes on
+        if not isinstance(error, OSError):  # Ctrl-C: complete decided changes first; this process continues
             raise
 
 
 def _end_decided(root: str, journal: str, plan: dict[str, Any], fsync: bool) -> None:
-    """Do the rest after an error, or after Ctrl-C."""
+    """Complete the changes after an error, or after Ctrl-C."""
     try:
         if is_folder(journal):
             carry_out(root, journal, plan, fsync)
     except BaseException:
-        # Decided and not done: whoever opens the store next goes on, this process included.
+        # Decided and not done: the next process that opens the store continues, also this one.
         os.unlink(os.path.join(journal, _owner_name()))
         raise
     _remove(journal, root)
@@ -239,18 +236,18 @@ def _owner_name() -> str:
 
 
 def _write_down(aside: str, changes: Changes, fsync: bool) -> dict[str, Any]:
-    """Put the new values into a folder; the list of what is to be done."""
+    """Write the new values into a folder; return the list of changes."""
     values = os.path.join(aside, _VALUES)
     os.makedirs(values)
     put = [key for key, value in changes.values.items() if value is not None]
     for key in put:
         value = changes.values[key]
         assert value is not None
-        files.write_file(os.path.join(values, key), memoryview(value.as_numpy_array()), fsync=fsync)  # type: ignore[arg-type]
+        files.write_file(names.below(values, key), memoryview(value.as_numpy_array()), fsync=fsync)  # type: ignore[arg-type]
     files.write_file(os.path.join(aside, _owner_name()), memoryview(b""), fsync=fsync)
     if fsync:
         files.sync_tree(aside)
-    folders = [[folder, _inode(os.path.join(values, folder) if folder else values)] for folder in changes.removed]
+    folders = [[folder, _inode(names.below(values, folder))] for folder in changes.removed]
     documents = sorted((key for key in put if is_document(key)), key=lambda key: (key.count("/"), key))
     return {
         "removed": folders,
@@ -268,7 +265,7 @@ def _inode(path: str) -> int | None:
 
 
 def _take_turn(aside: str, journal: str) -> None:
-    """Give the journal its name, which only one can have."""
+    """Give the journal its name, which exists only once."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:
         try:
@@ -280,14 +277,14 @@ def _take_turn(aside: str, journal: str) -> None:
                 raise TimeoutError(
                     errno.ETIMEDOUT, f"another process carries out a transaction for {WAIT_SECONDS} s", journal
                 ) from None
-            recover(os.path.dirname(journal) + "/")
+            recover(os.path.join(os.path.dirname(journal), ""))
             time.sleep(0.002)
         else:
             return
 
 
 def _remove(journal: str, root: str) -> None:
-    """Take the journal away; it vanishes in one step, so that nobody finds half of it."""
+    """Remove the journal; it disappears in one step, so that no process finds a part of it."""
     hidden = os.path.join(root, files.partial_name("journal"))
     with contextlib.suppress(OSError):
         os.rename(journal, hidden)
@@ -295,24 +292,24 @@ def _remove(journal: str, root: str) -> None:
 
 
 def carry_out(root: str, journal: str, plan: dict[str, Any], fsync: bool) -> None:
-    """Do what the list says and is not done yet.
+    """Carry out the changes of the list that are not done yet.
 
-    The order is such that a reader meets no chunk of a shape that the document does not have: chunks, then documents,
-    then what goes. A folder that is removed and written anew changes in one step.
+    The order keeps readers from chunks of a shape that the document does not have: chunks, then documents, then
+    deletions. A folder that is removed and written anew changes in one step.
     """
     values = os.path.join(journal, _VALUES)
     for number, (folder, inode) in enumerate(plan["removed"]):
         _replace_folder(root, journal, folder, inode, str(number))
     changed = (*plan["chunks"], *plan["documents"], *plan["deleted"], *(folder for folder, _ in plan["removed"]))
-    touched = {os.path.dirname(os.path.join(root, key)) for key in changed if key}
+    touched = {os.path.dirname(names.below(root, key)) for key in changed if key}
     for key in (*plan["chunks"], *plan["documents"]):
-        source, place = os.path.join(values, key), os.path.join(root, key)
+        source, place = names.below(values, key), names.below(root, key)
         if os.path.lexists(source):
             files.make_directories(os.path.dirname(place), fsync)
             os.replace(source, place)
     for key in reversed(plan["deleted"]):
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            os.unlink(os.path.join(root, key))
+            os.unlink(names.below(root, key))
     if fsync:
         for directory in sorted(touched):
             if os.path.isdir(directory):
@@ -327,7 +324,7 @@ def _replace_folder(root: str, journal: str, folder: str, inode: int | None, num
     if not folder:
         _empty_root(root, gone)
         return
-    source, place = os.path.join(journal, _VALUES, folder), os.path.join(root, folder)
+    source, place = names.below(os.path.join(journal, _VALUES), folder), names.below(root, folder)
     if not os.path.lexists(place):
         os.mkdir(gone)
         return
@@ -340,7 +337,7 @@ def _replace_folder(root: str, journal: str, folder: str, inode: int | None, num
 
 
 def _empty_root(root: str, gone: str) -> None:
-    """Set aside all that is in the root; documents first, so that what is half removed is not shown."""
+    """Set aside all contents of the root; documents first, so that nothing half removed is shown."""
     aside = f"{gone}.part"
     os.makedirs(aside, exist_ok=True)
     for name in sorted(os.listdir(root), key=lambda name: name not in METADATA_NAMES):
@@ -350,24 +347,24 @@ def _empty_root(root: str, gone: str) -> None:
 
 
 def recover(base: str, fsync: bool = False) -> None:
-    """Do the rest of what a dead process had decided to do, or forget what it had not decided yet.
+    """Complete the changes that a dead process had decided, or drop those that it had not decided yet.
 
     Parameters
     ----------
     base : str
         The root of the store, with a slash at its end.
     fsync : bool
-        Have the new names reach the disk.
+        If True, the new names are synchronised to the disk.
 
     Raises
     ------
     MetadataValidationError
-        When the journal is not one that a transaction wrote, or would change what lies outside of the store.
+        If the journal is not one of a transaction, or would change something outside of the store.
     """
     journal = base + JOURNAL_FOLDER
     if not is_folder(journal):
         return
-    # Somebody else may do the same at the same time, and be faster: then there is nothing left to do.
+    # Another process may do the same at the same time, and be faster: then nothing is left to do.
     with contextlib.suppress(FileNotFoundError, PermissionError):
         owners = [int(name[6:], 16) for name in os.listdir(journal) if re.fullmatch(_OWNER, name)]
         if any(files.is_alive(owner) for owner in owners):
@@ -383,7 +380,7 @@ _LISTS: Final = ("chunks", "documents", "deleted")
 
 
 def parse_plan(root: str, journal: str, data: bytes) -> dict[str, Any]:
-    """Return the list of what a dead process had decided to do, if all of it lies within the store.
+    """Return the list of changes that a dead process had decided, if all of them lie within the store.
 
     Parameters
     ----------
@@ -392,12 +389,12 @@ def parse_plan(root: str, journal: str, data: bytes) -> dict[str, Any]:
     journal : str
         The folder of the journal.
     data : bytes
-        What its list holds.
+        The contents of its list.
 
     Raises
     ------
     MetadataValidationError
-        When it is no such list, or names a place outside of the store, also by a link.
+        If it is no such list, or names a place outside of the store, also by a link.
     """
     try:
         plan = json.loads(data)
@@ -411,13 +408,13 @@ def parse_plan(root: str, journal: str, data: bytes) -> dict[str, Any]:
         raise _refused(journal, "it is not one that a transaction of this library wrote")
     for base in (root, os.path.join(journal, "values")):
         for name in {os.path.dirname(name) for name in [*keys, *folders]}:
-            if os.path.realpath(os.path.join(base, name)) != os.path.normpath(os.path.join(base, name)):
+            if os.path.realpath(names.below(base, name)) != os.path.normpath(names.below(base, name)):
                 raise _refused(journal, f"a link stands in the way to {name!r}")
     return dict(plan)
 
 
 def is_folder(path: str) -> bool:
-    """Return whether a folder stands there, and not a link to one.
+    """Return True if there is a folder, and not a link to one.
 
     Examples
     --------

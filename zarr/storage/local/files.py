@@ -1,7 +1,7 @@
-"""Reading and writing whole files so that a value is never seen half written, on any platform.
+"""Read and write whole files so that no reader sees a half-written value, on any platform.
 
-A value is written to a partial file beside its place and then renamed. The name of a partial file tells the process
-that writes it, so that what a dead process left can be told from what a living one is writing.
+A value is written to a partial file beside its place and then renamed. The name of a partial file has the id of the
+process that writes it, so that the file of a dead process can be recognised.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ import errno
 import itertools
 import os
 import stat
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final, TypeVar
 
 import zarr_core
-from zarr._lazy import LazyModule
+from zarr._lazy import shutil
 from zarr.errors import FolderInPlaceError, NotAValueError
 from zarr.storage.checks import file_in_place, not_regular, refused
-from zarr.storage.keys import METADATA_NAMES, RESERVED_NAMES, is_partial, partial_owner
+from zarr.storage.keys import METADATA_NAMES, RESERVED_NAMES, WINDOWS, is_partial, partial_owner
 
-if TYPE_CHECKING:
-    import shutil
-else:
-    shutil = LazyModule("shutil")
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 
-WINDOWS: Final = sys.platform == "win32"
+T = TypeVar("T", str, Path)
 _READ_FLAGS: Final = (
     os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 )
@@ -45,7 +45,7 @@ _LONGEST_STEM: Final = 160
 _LONGEST_LOOK: Final = 4096
 _LONGEST_GUARD_SECONDS: Final = 10.0
 _ATTEMPTS: Final = 40
-# Not from 0: in containers, the next process often has the number of the last one, and must not take up what that left.
+# Not from 0: in containers, a new process often has the id of the last one, and must not use files of that one.
 _numbers = itertools.count(int.from_bytes(os.urandom(5)))
 
 _DOCUMENT_ENDS: Final = (*METADATA_NAMES, "attributes.json", ".array.json", ".group.json")
@@ -53,7 +53,7 @@ _DOCUMENT_ENDS: Final = (*METADATA_NAMES, "attributes.json", ".array.json", ".gr
 
 
 def partial_name(name: str) -> str:
-    """Return a name for the partial file of ``name``, used by nobody else; not too long where ``name`` is very long."""
+    """Return a unique name for the partial file of ``name``; it is not too long, even if ``name`` is very long."""
     stem = name if len(name) <= _LONGEST_STEM and len(os.fsencode(name)) <= _LONGEST_STEM else name[:32]
     return f".{stem}.{os.getpid():x}-{next(_numbers):x}.partial"
 
@@ -62,13 +62,13 @@ def partial_name(name: str) -> str:
 
 
 def open_regular(path: str) -> tuple[int, int] | None:
-    """Open a file to read: its descriptor and its size, or None where there is no such file.
+    """Open a file for reading: return its descriptor and its size, or None if there is no such file.
 
     Raises
     ------
     IsADirectoryError, OSError
-        If something that is no file (a directory, a pipe, a device) stands in its place: such a thing must neither
-        pass for a missing value nor keep the reader waiting.
+        If something that is no file (a directory, a pipe, a device) stands in its place: it must neither count as a
+        missing value nor block the reader.
     """
     try:
         fd = os.open(path, _READ_FLAGS)
@@ -77,7 +77,7 @@ def open_regular(path: str) -> tuple[int, int] | None:
             raise NotAValueError("a symbolic link to nothing", path, errno.ENOENT) from None
         return None
     except NotADirectoryError:
-        # A file where a directory should be. Whoever looks for a node asks for documents under files, too.
+        # A file where a directory should be: to find a node, documents are read below files, too.
         if os.path.basename(path).endswith(_DOCUMENT_ENDS):
             return None
         raise file_in_place(path) from None
@@ -104,9 +104,8 @@ def open_regular(path: str) -> tuple[int, int] | None:
 
 
 def read_span(fd: int, start: int, length: int) -> bytes:
-    """Read ``length`` bytes from ``start``, or fewer where the file ends before."""
-    if start:
-        os.lseek(fd, start, os.SEEK_SET)
+    """Read ``length`` bytes from ``start``, or fewer if the file ends before."""
+    os.lseek(fd, start, os.SEEK_SET)
     data = os.read(fd, length)
     if len(data) == length or not data:
         return data
@@ -119,7 +118,7 @@ def read_span(fd: int, start: int, length: int) -> bytes:
 
 
 def read_file(path: str, bounds: Callable[[int], tuple[int, int]] | None = None) -> bytes | None:
-    """Read a file, or the part of it that ``bounds`` picks when told its size; None where there is no such file."""
+    """Read a file, or the part that ``bounds`` chooses for its size; None if there is no such file."""
     opened = open_regular(path)
     if opened is None:
         return None
@@ -132,23 +131,27 @@ def read_file(path: str, bounds: Callable[[int], tuple[int, int]] | None = None)
 
 
 SETTLED_NS: Final = 100_000_000
-"""Clocks of file systems go in steps, of a few milliseconds mostly: a file must be so old to have a stamp."""
+"""File times advance in steps, mostly of a few milliseconds: a file must be at least this old to have a stamp."""
 
 SETTLED_COARSE_NS: Final = 3_000_000_000
-"""The same where the clock seems to go in whole seconds."""
+"""The same age for clocks that seem to advance in whole seconds."""
 
 
 def file_stamp(path: str) -> tuple[int, int, int, int, int] | None:
-    """Return the times, size, inode and device of a file that has not changed for a moment; None for any other.
+    """Return the times, size, inode and device of a file that has not changed for a moment; None for any other file.
 
-    A file that was just written could be written again in the same tick of the clock, and nothing would show it; one
-    that is older cannot be replaced by a file of its time. Who copies a file's time of modification along with its
-    contents (tar, rsync) cannot set its time of change.
+    A new file could be written again in the same step of the clock without a visible difference; an older one cannot be
+    replaced by a file with its time. Programs that copy the time of modification (tar, rsync) cannot set the time of
+    change.
     """
     try:
-        status = os.stat(path)
+        return stamp_of(os.stat(path))
     except OSError:
         return None
+
+
+def stamp_of(status: os.stat_result) -> tuple[int, int, int, int, int] | None:
+    """Return the stamp of a file from its status, as :func:`file_stamp`."""
     written, changed = status.st_mtime_ns, status.st_ctime_ns
     age = time.time_ns() - max(written, changed)
     if age < SETTLED_NS or (changed % 1_000_000_000 == 0 and age < SETTLED_COARSE_NS):
@@ -162,7 +165,7 @@ def file_stamp(path: str) -> tuple[int, int, int, int, int] | None:
 
 
 def make_directories(path: str, fsync: bool = False) -> None:
-    """Make a directory and those above it; with ``fsync``, have the names of the new ones reach the disk."""
+    """Make a directory and those above it; with ``fsync``, synchronise the names of the new ones to the disk."""
     if os.path.isdir(path):
         return
     new = []
@@ -179,12 +182,12 @@ def make_directories(path: str, fsync: bool = False) -> None:
 
 
 def _create(path: str, fsync: bool) -> int:
-    """Create a file that must not be there, with its directories."""
+    """Create a file that must not exist, with its directories."""
     for _ in range(16):
         try:
             return os.open(path, _WRITE_FLAGS, 0o666)
         except FileNotFoundError:
-            # Made again where somebody removes the directories at the same time.
+            # Try again if another process removes the directories at the same time.
             make_directories(os.path.dirname(path), fsync)
     return os.open(path, _WRITE_FLAGS, 0o666)
 
@@ -196,34 +199,50 @@ def write_all(fd: int, data: memoryview) -> None:
 
 
 def sync_directory(path: str) -> None:
-    """Have the names in a directory reach the disk, where the platform can do that."""
+    """Synchronise the names in a directory to the disk, if the platform can do that."""
     if WINDOWS:
         return
     fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     try:
-        os.fsync(fd)
+        sync_file(fd)
     finally:
         os.close(fd)
 
 
-def _patiently(action: Callable[[], None]) -> None:
-    """Do a rename. On Windows it is refused while somebody has the file open, which passes: try for a second."""
-    if WINDOWS:
-        deadline = time.monotonic() + 1.0
-        pause = 0.001
-        while time.monotonic() < deadline:
-            try:
-                action()
-            except PermissionError:
-                time.sleep(pause)
-                pause = min(2 * pause, 0.05)
-            else:
-                return
-    action()
+def sync_file(fd: int) -> None:
+    """Have the bytes of an open file reach the disk; on macOS also those in the cache of the disk itself."""
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is not None:
+        try:
+            fcntl.fcntl(fd, full)
+            return
+        except OSError:  # a file system without it, as on a network
+            pass
+    os.fsync(fd)
+
+
+_BUSY: Final = frozenset({5, 32})  # Windows: access denied, sharing violation
+RETRY_DELAYS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
+"""Pauses, in seconds, between attempts to rename a file that is open elsewhere; together less than a second."""
+
+
+def move_with_retry(source: T, target: T, move: Callable[[T, T], object] | None = None) -> None:
+    """Replace a file by another one, or ``move`` it. Windows refuses this while the file is open: try for a second."""
+    move = move or os.replace
+    for delay in RETRY_DELAYS:
+        try:
+            move(source, target)
+        except OSError as error:
+            if getattr(error, "winerror", None) not in _BUSY:
+                raise
+            time.sleep(delay)
+        else:
+            return
+    move(source, target)
 
 
 def sync_tree(path: str) -> None:
-    """Have the names in a directory, and in those below it, reach the disk."""
+    """Synchronise the names in a directory, and in those below it, to the disk."""
     with os.scandir(path) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
@@ -232,9 +251,9 @@ def sync_tree(path: str) -> None:
 
 
 def write_file(path: str, data: memoryview, *, fsync: bool = False, exclusive: bool = False) -> bool:
-    """Put a value (contiguous bytes) in its place in one step; with ``fsync``, it is on the disk before it is named.
+    """Store a value (contiguous bytes) in one step; with ``fsync``, it is on the disk before it gets its name.
 
-    Return whether this call stored the value: with ``exclusive``, one that is there already stays.
+    Return True if this call stored the value: with ``exclusive``, a value that is there already stays.
 
     Raises
     ------
@@ -245,19 +264,19 @@ def write_file(path: str, data: memoryview, *, fsync: bool = False, exclusive: b
         code = zarr_core.put_file(path, data, exclusive)
         if code >= 0:
             return code == 0
-    # On the disk before it is named; or the core cannot do it here: at length, with an error that says what is wrong.
+    # With ``fsync``; or the core failed: this way raises an error that explains the reason.
     for _ in range(_ATTEMPTS - 1):
         try:
             return replace_file(path, partial(write_all, data=data), fsync=fsync, exclusive=exclusive)
         except FileNotFoundError:
-            # Somebody removed the folder, or swept the partial file since our process cannot be seen from another
-            # machine: neither is a reason to lose the value.
+            # Another process removed the folder; or a machine that cannot see our process swept the partial file: the
+            # value is written again.
             continue
     return replace_file(path, partial(write_all, data=data), fsync=fsync, exclusive=exclusive)
 
 
 def replace_file(path: str, fill: Callable[[int], None], *, fsync: bool = False, exclusive: bool = False) -> bool:
-    """Put what ``fill`` writes to a descriptor in the place of a file, in one step; see :func:`write_file`."""
+    """Replace a file by the bytes that ``fill`` writes to a descriptor, in one step; see :func:`write_file`."""
     directory, name = os.path.split(path)
     aside = os.path.join(directory, partial_name(name))
     try:
@@ -265,13 +284,13 @@ def replace_file(path: str, fill: Callable[[int], None], *, fsync: bool = False,
         try:
             fill(fd)
             if fsync:
-                os.fsync(fd)
+                sync_file(fd)
         finally:
             os.close(fd)
         if exclusive:
             stored = claim(aside, path)
         else:
-            _patiently(lambda: os.replace(aside, path))
+            move_with_retry(aside, path)
             stored = True
     except BaseException as error:
         with contextlib.suppress(OSError):
@@ -287,7 +306,7 @@ def replace_file(path: str, fill: Callable[[int], None], *, fsync: bool = False,
 
 
 def claim(partial: str, path: str) -> bool:
-    """Give a written file its name, if the name is free; of several who try at once, one succeeds."""
+    """Give a written file its name if the name is free; of several simultaneous calls exactly one succeeds."""
     if WINDOWS:
         try:
             os.rename(partial, path)
@@ -310,7 +329,7 @@ def claim(partial: str, path: str) -> bool:
 
 
 def _claim_without_links(partial: str, path: str) -> bool:
-    """Name a file where there are no hard links: an empty directory, which only one can make, guards the step."""
+    """Name a file on a system without hard links: an empty directory, which only one process can make, guards it."""
     guard = os.path.join(os.path.dirname(path), f".{os.path.basename(path)[:_LONGEST_STEM]}.0-0.partial")
     while not _make_guard(guard):
         if os.path.lexists(path):
@@ -326,7 +345,7 @@ def _claim_without_links(partial: str, path: str) -> bool:
 
 
 def _make_guard(guard: str) -> bool:
-    """Make the guard, if nobody has it; one that is older than any such step takes is a dead process's, and goes."""
+    """Make the guard directory, if there is none; an old one was left by a dead process and is removed."""
     try:
         os.mkdir(guard)
     except FileExistsError:
@@ -341,7 +360,7 @@ def _make_guard(guard: str) -> bool:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a directory and all in it; it vanishes from sight in one step, where it can be renamed."""
+    """Remove a directory and all in it; it disappears in one step, if it can be renamed."""
     directory, name = os.path.split(path)
     hidden = os.path.join(directory, partial_name(name))
     try:
@@ -357,7 +376,7 @@ def remove_folder(path: str, *, ignore_errors: bool = False) -> None:
     """Remove a directory and all in it, however deep."""
     try:
         shutil.rmtree(path, ignore_errors=ignore_errors)
-    except RecursionError:  # it calls itself for each folder, and Python lets no more than about a thousand calls nest
+    except RecursionError:  # it calls itself for each folder, and Python limits nested calls to about a thousand
         _remove_deep(path)
 
 
@@ -377,7 +396,7 @@ def _remove_deep(path: str) -> None:
 
 
 def remove_replaced(path: str) -> None:
-    """Remove a directory that has lost its name; who had found it before may for a moment still add to it."""
+    """Remove a directory that has lost its name; a process that opened it before may still add files for a moment."""
     for attempt in range(_ATTEMPTS):
         try:
             remove_folder(path)
@@ -392,9 +411,9 @@ def remove_replaced(path: str) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether a process lives; True where one cannot tell."""
+    """Return True if a process lives, or if that is unknown."""
     if WINDOWS or pid <= 0:
-        return True  # no harmless way to ask
+        return True  # no harmless way to check
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -405,9 +424,9 @@ def is_alive(pid: int) -> bool:
 
 
 def sweep(path: str) -> None:
-    """Remove a partial file or directory if the process that wrote it is dead, and it has lain there for a while.
+    """Remove a partial file or directory if the process that wrote it is dead and it is old enough.
 
-    The wait is for writers on other machines that share the directory, whose processes cannot be seen from here.
+    The age protects writers on other machines that share the directory; their processes are not visible here.
     """
     owner = partial_owner(os.path.basename(path))
     if owner is None or is_alive(owner):
@@ -424,7 +443,7 @@ def sweep(path: str) -> None:
 
 
 def _give_back(hidden: str) -> None:
-    """Put back what a dead process had set aside, if nothing has taken its place: see ``changes.exchange``."""
+    """Put back what a dead process had set aside, if its place is still free: see ``changes.exchange``."""
     directory, name = os.path.split(hidden)
     place = os.path.join(directory, name[1:].rpartition(".partial")[0].rpartition(".")[0])
     old = os.path.join(hidden, REPLACED)
@@ -435,7 +454,7 @@ def _give_back(hidden: str) -> None:
 def sweep_beside(directory: str, name: str) -> None:
     """Remove what dead processes left of writing one name; for directories that are not listed as part of a store.
 
-    In a directory of very many entries only the first ones are looked at.
+    In a directory of very many entries only the first ones are checked.
     """
     start = f".{name[:32]}"
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
@@ -445,29 +464,28 @@ def sweep_beside(directory: str, name: str) -> None:
 
 
 REPLACED: Final = ".replaced"
-"""The name of the replaced directory inside the one that takes its place, where one step cannot exchange the two."""
+"""The name of the replaced directory inside the new one, if the two cannot be exchanged in one step."""
 
 SWEEP_AFTER_SECONDS: float = 0.0
 """The age at which a dead process's leftover is removed; raise it for folders that several machines write."""
 
 
 def move_file(source: str, target: str) -> None:
-    """Rename a file or a folder; the folder above its new name is made.
+    """Rename a file or a folder; create the folder above its new name.
 
     Raises
     ------
     OSError
-        If the file system refuses, or there is a folder with something in it.
+        If the file system refuses, or there is a folder that is not empty.
     """
     os.makedirs(os.path.dirname(target), exist_ok=True)
     os.rename(source, target)
 
 
 def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
-    """Return the entries of a directory that belong to values; none where there is no such directory.
+    """Return the entries of a directory that belong to values; none if there is no such directory.
 
-    Partial files, lock files and journals are left out; with ``clean``, those partial files are removed that nobody
-    writes any more.
+    Partial files, lock files and journals are left out; with ``clean``, partial files of dead writers are removed.
     """
     try:
         entries = os.scandir(path)
@@ -483,23 +501,23 @@ def scan(path: str, *, clean: bool) -> Iterator[os.DirEntry[str]]:
 
 
 def lies_inside(path: str, root: str) -> bool:
-    """Return whether a path, its symbolic links followed, lies in a folder whose own links are followed already."""
-    return f"{os.path.realpath(path)}/".startswith(f"{root.rstrip('/')}/")
+    """Return True if a path, its symbolic links followed, lies in a folder whose own links are followed already."""
+    return os.path.join(os.path.realpath(path), "").startswith(os.path.join(root, ""))
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link that leads in a circle
+    except OSError:  # a circle of links
         return False
 
 
 def walk(path: str, prefix: str, *, clean: bool, inside: str = "") -> Iterator[str]:
     """Yield all files under a directory, as keys that begin with ``prefix``; links to folders above are not followed.
 
-    With ``inside``, a folder whose links are followed already, neither is a link that leads out of that folder.
+    With ``inside``, a folder whose links are followed already, links out of that folder are not followed either.
     """
-    # A stack of our own: folders may lie deeper in one another than Python lets functions call each other.
+    # A stack of our own: folders may be nested deeper than Python's calls.
     stack: list[tuple[Iterator[os.DirEntry[str]], str, tuple[str, ...]]] = [(scan(path, clean=clean), prefix, ())]
     while stack:
         entries, prefix, above = stack[-1]
@@ -526,12 +544,12 @@ _PIECE: Final = 256 << 10
 
 
 def splice_file(path: str, parts: Sequence[Part], *, fsync: bool = False) -> None:
-    """Replace a file by parts in order: bytes, or ranges (start, end) of the old file, which must hold them.
+    """Replace a file by a list of parts: bytes, or ranges (start, end) of the old file, which must contain them.
 
     Raises
     ------
     EOFError
-        If the old file ends before a range does, or is not there.
+        If the old file ends before a range does, or does not exist.
     OSError
         If the system refuses; the old file is still there.
     """

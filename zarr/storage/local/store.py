@@ -1,4 +1,8 @@
-"""The store of a folder on a local file system."""
+"""Store keys as files of a folder on a local file system: ``LocalStore``.
+
+``files.py`` writes the files, and ``changes.py`` makes many changes in one step. A reader
+never sees a half-written value.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import zarr_core
-from zarr._lazy import LazyModule, instance_of
+from zarr._lazy import LazyModule, shutil
 from zarr.abc.store import BulkAccess
 from zarr.abc.stores.changes import Changes, Stage, names_to_move, stages
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
@@ -30,18 +34,14 @@ from zarr.storage.keys import (
     is_partial,
     is_tidy,
 )
-from zarr.storage.local import files
+from zarr.storage.local import files, names
 from zarr.types import AccessModeLiteral
 
 if TYPE_CHECKING:
-    import pathlib
-    import shutil
-
     from zarr.abc.store import ByteRequest
     from zarr.storage import ranges
     from zarr.storage.local import changes as local_changes
 else:
-    pathlib, shutil = LazyModule("pathlib"), LazyModule("shutil")
     ranges = LazyModule("zarr.storage.ranges")
     local_changes = LazyModule("zarr.storage.local.changes")
 
@@ -49,28 +49,29 @@ else:
 class LocalStore(BlockingStore):
     """One file for each key, under one folder.
 
-    A value appears in its place in one step: readers see the old one or the new one, whatever dies when.
+    A value appears in its place in one step: readers see the old one or the new one, even if the writer dies.
 
     Parameters
     ----------
     root : str or Path
-        The folder. It is made when the first value is written.
+        The folder. It is created when the first value is written.
     read_only : bool
+        If True, the store refuses every change. Default: False.
     fsync : bool
-        Have each value on the disk, not only in the system's memory, before the call returns.
+        If True, each value is on the disk, not only in the memory of the system, before the call returns.
     links : {"follow", "inside"}
-        Whether symbolic links may lead anywhere, or only to places in the folder: every call then looks where its key
-        leads, and one that leads out raises PermissionError. Of use for folders that somebody else made; it does not
-        hold against somebody who changes links at the same time.
+        "follow": symbolic links may lead anywhere. "inside": they must stay in the folder; every call then checks its
+        key, and raises PermissionError for one that leads out. Use it for folders from other people; it does not
+        protect against a program that changes links at the same time.
 
     Raises
     ------
     TypeError
         If ``root`` is neither a string nor a Path.
     ValueError
-        If ``links`` is something else.
+        If ``links`` has another value.
     StoreUrlError
-        If ``root`` has a NUL, or half a character.
+        If ``root`` has a NUL, or half of a surrogate pair.
 
     Examples
     --------
@@ -100,30 +101,31 @@ class LocalStore(BlockingStore):
         if links not in ("follow", "inside"):
             raise ValueError(f"links must be 'follow' or 'inside', got {links!r}")
         self.links = links
-        if not isinstance(root, str) and not instance_of(root, "pathlib", "Path"):
+        if not isinstance(root, str | Path):
             raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
         self.fsync = fsync
         check_local_path(os.fspath(root))
         if isinstance(root, str) and is_tidy(root):
             self._base = f"{root}/"
         else:
-            self._lie_in(pathlib.Path(root))
-        if os.access(self._base + JOURNAL_FOLDER, os.F_OK):  # most have none: to be told so raises nothing
+            self._lie_in(Path(root))
+        if os.access(self._base + JOURNAL_FOLDER, os.F_OK):  # most folders have none; this raises no error
             local_changes.recover(self._base, fsync)
 
     def _lie_in(self, root: Path) -> None:
-        """Take a folder: by the name that was given, and by one that holds in any working directory."""
+        """Use a folder: keep its given name, and a name that is valid in any working directory."""
         self.root = root
-        self._base = root.absolute().as_posix().rstrip("/") + "/"
+        base = root.absolute().as_posix()
+        self._base = os.path.join(names.extended(base), "") if names.WINDOWS else base.rstrip("/") + "/"
 
     @cached_property
     def root(self) -> Path:
-        """Return the folder, as it was named: a relative path is one from the working directory of that time."""
-        return pathlib.Path(self._base)
+        """Return the folder under its given name: a relative path begins at the working directory of that time."""
+        return Path(self._base)
 
     @classmethod
     async def open(cls, root: Path | str, *, read_only: bool = False, mode: AccessModeLiteral | None = None) -> Self:
-        """Make a store and see that its folder can be used.
+        """Make a store and check that its folder can be used.
 
         Parameters
         ----------
@@ -153,7 +155,7 @@ class LocalStore(BlockingStore):
         await super()._open()
 
     def __str__(self) -> str:
-        tidy = "root" not in self.__dict__  # then the folder was named as it is written
+        tidy = "root" not in self.__dict__  # then the folder has its absolute name
         return f"file://{self._base[:-1] if tidy else self.root.as_posix()}"
 
     @property
@@ -164,28 +166,38 @@ class LocalStore(BlockingStore):
     def lock_prefix(self) -> str:
         """Return the name under which the keys of this store are locked."""
         base = self._base[:-1]
-        if not is_tidy(base) or not zarr_core.has_no_links(base):
-            base = os.path.realpath(self._base).rstrip("/")
+        if names.ASK_FOR_PATH is not None or not is_tidy(base) or not zarr_core.has_no_links(base):
+            base = names.true_path(self._base).rstrip("/")
         return f"file:{base}"
 
     def lock_folder(self, path: str) -> str:
-        """Return the folder of the lock files of a node: beside its data, wherever the store begins."""
-        return os.path.join(self._base + check_prefix(path), LOCKS_FOLDER)
+        """Return the folder of the lock files of a node: beside its data, for every store above it the same.
+
+        Parameters
+        ----------
+        path : str
+            The path in the store.
+
+        Returns
+        -------
+        str
+        """
+        return os.path.join(names.below(self._base, check_prefix(path)), LOCKS_FOLDER)
 
     def _path(self, key: str) -> str:
         check_key(key)
         if self.links == "inside":
             self._check_inside(key)
-        return self._base + key
+        return names.below(self._base, key) if names.WINDOWS else self._base + key
 
     def _check_inside(self, key: str) -> None:
-        """Refuse a key that links lead out of the folder."""
-        if not files.lies_inside(self._base + key, os.path.realpath(self._base)):
+        """Refuse a key that leads out of the folder by links."""
+        if not files.lies_inside(names.below(self._base, key), os.path.realpath(self._base)):
             raise LinkLeavesStoreError(f"links lead key {key!r} out of {self!r}, which was opened with links='inside'")
 
     @property
     def _inside(self) -> str:
-        """Return the folder that listings stay in; empty where links are followed anywhere."""
+        """Return the folder that listings stay in; empty if links may lead anywhere."""
         return os.path.realpath(self._base) if self.links == "inside" else ""
 
     def _dir(self, prefix: str) -> str:
@@ -197,12 +209,12 @@ class LocalStore(BlockingStore):
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key.
+        """Return the value of a key, or a range of it; None if there is no such key.
 
         Raises
         ------
         OSError
-            If a directory, a pipe or a device stands where the value should be, or the file cannot be read.
+            If a directory, a pipe or a device stands in place of the value, or the file cannot be read.
         """
         path = self._path(key)
         if byte_range is None:
@@ -211,7 +223,7 @@ class LocalStore(BlockingStore):
             except MemoryError:
                 check_memory(self, (key,))
                 raise
-            if type(data) is int:  # something stands in the way, or the core cannot do it here: ask at length
+            if type(data) is int:  # the core cannot read here: take the long way, which explains the error
                 data = files.read_file(path)
         else:
             data = files.read_file(path, lambda size: ranges.bounds_of(byte_range, size))
@@ -220,7 +232,7 @@ class LocalStore(BlockingStore):
         return (default_buffer_prototype() if prototype is None else prototype).buffer.from_bytes(data)  # type: ignore[arg-type]
 
     def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Buffer | None]:
-        """Return the values of several keys; None where there is no such key."""
+        """Return the values of several keys; None for a key without a value."""
         keys = list(keys)
         check = check_key if self.links == "follow" else self._path
         for key in keys:
@@ -238,7 +250,13 @@ class LocalStore(BlockingStore):
 
     @contextmanager
     def open_value_sync(self, key: str) -> Iterator[Callable[[ByteRequest], bytes] | None]:
-        """Open the value of a key, to read ranges of it; None where there is none."""
+        """Open the value of a key, to read ranges of it; return None if there is none.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        """
         opened = files.open_regular(self._path(key))
         if opened is None:
             yield None
@@ -247,7 +265,6 @@ class LocalStore(BlockingStore):
 
         def read(byte_range: ByteRequest) -> bytes:
             start, stop = ranges.bounds_of(byte_range, size)
-            os.lseek(fd, 0, os.SEEK_SET)
             return files.read_span(fd, start, stop - start)
 
         try:
@@ -256,19 +273,30 @@ class LocalStore(BlockingStore):
             os.close(fd)
 
     def stamp_sync(self, key: str) -> tuple[int, int, int, int, int] | None:
-        """Return what tells the value of a key from all others: numbers of its file; see ``file_stamp``."""
+        """Return the stamp of a value: times, size and numbers of its file; see ``file_stamp``.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+
+        Returns
+        -------
+        tuple of int, or None
+            None if the key has no value.
+        """
         return files.file_stamp(self._path(key))
 
     def exists_sync(self, key: str) -> bool:
-        """Return whether the key has a value."""
+        """Return True if the key has a value."""
         return os.path.isfile(self._path(key))
 
     def getsize_sync(self, key: str) -> int:
-        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return the number of bytes of the value; raise FileNotFoundError if there is no such key."""
         return value_size(self._path(key))
 
     def _sweep_beside(self) -> None:
-        """Remove what dead processes left of a new root, which is built beside the old one: see ``LocalStage``."""
+        """Remove the leftovers of dead processes from a new root, built beside the old one: see ``LocalStage``."""
         if not self.read_only:
             files.sweep_beside(*os.path.split(os.path.realpath(self._base)))
 
@@ -319,26 +347,46 @@ class LocalStore(BlockingStore):
         files.write_file(path, self._data(value), fsync=self.fsync)
 
     def splice_sync(self, key: str, parts: Sequence[Buffer | tuple[int, int]]) -> None:
-        """Replace the value of a key, in one step, by buffers and ranges (start, end) of itself, one after the other.
+        """Replace the value of a key, in one step, by a list of buffers and ranges (start, end) of the old value.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        parts : Sequence[Buffer or tuple[int, int]]
+            Buffers, and ranges (start, end) of the old value, in order.
 
         Raises
         ------
         EOFError
-            The value ends before a range does.
+            If the value ends before a range does.
         """
         path = self._target(key)
         pieces = [part if isinstance(part, tuple) else self._data(part) for part in parts]
         files.splice_file(path, pieces, fsync=self.fsync)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` where the key has none; of several who try at once, in any process, one succeeds."""
+        """Store ``value`` if the key has none; of several simultaneous calls, in any process, exactly one succeeds.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+
+        Returns
+        -------
+        bool
+            True if the value was stored.
+        """
         path = self._target(key)
         if self.fsync and os.path.lexists(path):
             return False
         return files.write_file(path, self._data(value), fsync=self.fsync, exclusive=True)
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` where the key has none."""
+        """Store ``value`` if the key has none."""
         self.put_if_absent_sync(key, value)
 
     def delete_sync(self, key: str) -> None:
@@ -358,7 +406,7 @@ class LocalStore(BlockingStore):
             files.remove_tree(path)
 
     def delete_dir_sync(self, prefix: str) -> None:
-        """Remove all keys under the prefix; they vanish in one step, save for those of the root.
+        """Remove all keys under the prefix; they disappear in one step, except for those of the root.
 
         Raises
         ------
@@ -378,29 +426,73 @@ class LocalStore(BlockingStore):
 
     async def rename(self, src: str, dest: str) -> None:
         """Give a key or a folder another name, in one step; see :meth:`zarr.abc.store.Store.rename`."""
-        if not stages(self):  # somebody sees to single values
+        if not stages(self):  # a subclass handles single values itself
             await super().rename(src, dest)
             return
         self._check_writable()
         await names_to_move(self, src.strip("/"), dest.strip("/"))
         await self._call(files.move_file, self._target(src.strip("/")), self._target(dest.strip("/")))
 
+    def rename_dir_sync(self, src: str, dest: str) -> bool:
+        """Give a folder another name, in one step; return False if it cannot be done, as for a folder in use.
+
+        Parameters
+        ----------
+        src, dest : str
+            The folder, and its new name; folders above that are created.
+
+        Returns
+        -------
+        bool
+        """
+        if not stages(self):  # a subclass handles single values itself
+            return False
+        self._check_writable()
+        source, target = self._dir(src), self._dir(dest)
+        try:
+            files.move_file(source, target)
+        except OSError:
+            return False
+        if self.fsync:
+            files.sync_directory(os.path.dirname(source))
+            files.sync_directory(os.path.dirname(target))
+        return True
+
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """Return a hidden folder beside ``path`` to write to, which takes its place in one step."""
+        """Return a hidden folder beside ``path`` to write to, which takes its place in one step.
+
+        Parameters
+        ----------
+        path : str
+            The path in the store.
+        replace : Collection[str]
+            Keys whose values are replaced.
+        absent : Collection[str]
+            Keys that must have no value when the folder takes its place.
+
+        Returns
+        -------
+        Stage
+        """
         self._check_writable()
         check_prefix(path)
         return local_changes.LocalStage(self._base, path, replace, absent, self.fsync, partial(_StagedStore, self))
 
     def apply_sync(self, changes: Changes) -> None:
-        """Make many changes; one of two processes that do so at once waits for the other.
+        """Make many changes; if two processes do so at once, one waits for the other.
 
-        They are written down in a journal first. Should this process die while it carries them out, whoever opens the
-        store next does the rest.
+        They are written to a journal first. If this process dies while it carries them out, the next process that opens
+        the store completes them.
+
+        Parameters
+        ----------
+        changes : Changes
+            Values to store, and keys to delete.
 
         Raises
         ------
         TakenError
-            If a key does not hold what it was expected to hold; nothing has changed then.
+            If a key does not hold its expected value; nothing has changed then.
         """
         self._check_writable()
         for key in changes.values:
@@ -408,7 +500,12 @@ class LocalStore(BlockingStore):
         local_changes.commit_changes(self._base, self.fsync, changes)
 
     async def move(self, dest_root: Path | str) -> None:
-        """Move the folder with all keys to another place; this store is then that place.
+        """Move the folder with all keys to another place; this store then uses that place.
+
+        Parameters
+        ----------
+        dest_root : Path or str
+            The new folder.
 
         Raises
         ------
@@ -419,7 +516,7 @@ class LocalStore(BlockingStore):
         """
         if self.read_only:
             raise NotImplementedError("the folder of a read-only store cannot be moved")
-        target = pathlib.Path(dest_root)
+        target = Path(dest_root)
         if target.exists():
             raise FileExistsError(f"Destination root {target} already exists; {self.root} was left where it is")
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -427,7 +524,7 @@ class LocalStore(BlockingStore):
         self._lie_in(target)
 
     def bulk_access(self) -> BulkAccess | None:
-        """Return the core may open the files itself, where it need not look whither links lead."""
+        """Return that the core may open the files itself, unless links must be checked."""
         if self.links == "inside":
             return None
         return BulkAccess(kind="files", root=self._base.rstrip("/") or "/", fsync=self.fsync)
@@ -440,7 +537,7 @@ class LocalStore(BlockingStore):
 
 
 class _StagedStore(LocalStore):
-    """Part of another store, written to a folder aside."""
+    """A part of another store, written to a folder aside."""
 
     def __init__(self, base: LocalStore, folder: str) -> None:
         super().__init__(folder, fsync=base.fsync)

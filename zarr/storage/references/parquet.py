@@ -1,4 +1,4 @@
-"""Tables of references in a folder of parquet files, as kerchunk writes them for many references."""
+"""Tables of references in a folder of parquet files, the format of kerchunk for many references."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from zarr._lazy import load, load_extra
 from zarr.errors import MetadataValidationError
 from zarr.storage.checks import require
 from zarr.storage.keys import child_names, dir_prefix
 
 MAX_GENERATED: Final = 1_000_000
-"""The number of references that a table may stand for if it does not name each of them."""
+"""The number of references of a table that does not name each of them."""
 
 MAX_OFFSET: Final = 2**62
-"""No file is longer."""
+"""The maximum length of a file."""
 
 COLUMNS: Final = ("path", "offset", "size", "raw")
 
@@ -33,14 +34,14 @@ class ParquetTable(Mapping[str, Any]):
     Parameters
     ----------
     read : callable
-        Gives the bytes of a file by its name in the folder; FileNotFoundError where there is none.
+        Returns the bytes of a file by its name in the folder; raises FileNotFoundError if there is none.
     name : str
-        Of the folder, for messages.
+        The name of the folder, for messages.
 
     Raises
     ------
     MetadataValidationError
-        If ``.zmetadata`` is malformed; by its methods, where a file of references is.
+        If ``.zmetadata`` is malformed; the methods raise it if a file of references is.
     """
 
     def __init__(self, read: Callable[[str], bytes], name: str) -> None:
@@ -76,7 +77,7 @@ class ParquetTable(Mapping[str, Any]):
         return isinstance(other, ParquetTable) and self._name == other._name and self._documents == other._documents
 
     def under(self, prefix: str) -> Iterator[str]:
-        """Return the keys that begin with a prefix; of the arrays that have none of them no chunk is looked at.
+        """Return the keys that begin with a prefix; arrays without such a key are not read.
 
         Raises
         ------
@@ -89,7 +90,7 @@ class ParquetTable(Mapping[str, Any]):
                 yield from (key for key in self._chunks_of(array) if key.startswith(prefix))
 
     def names_under(self, folder: str) -> list[str]:
-        """Return the names directly under a folder; of the arrays below it no chunk is looked at."""
+        """Return the names directly under a folder; no chunk of the arrays below it is read."""
         documents = child_names(list(self._documents), folder)
         array = folder.strip("/")
         if array not in self._grids:
@@ -108,7 +109,7 @@ class ParquetTable(Mapping[str, Any]):
                 yield f"{array}/{'.'.join(map(str, coords)) or '0'}"
 
     def _row(self, array: str, record: int, row: int) -> Any:
-        """Return a reference as a table of JSON would have it; None where there is none."""
+        """Return a reference in the form of a JSON table; None if there is none."""
         found = self._records.get((array, record), self)
         if found is self:
             if len(self._records) >= _MOST_RECORDS:
@@ -118,7 +119,7 @@ class ParquetTable(Mapping[str, Any]):
             return None
         try:
             path, offset, size, raw = (found[name][row].as_py() if name in found else None for name in COLUMNS)
-        except (ValueError, LookupError, OverflowError) as error:  # times out of range, and such
+        except (ValueError, LookupError, OverflowError) as error:  # times out of range and similar values
             raise MetadataValidationError(f"{self._name}/{array}/refs.{record}.parq, row {row}: {error}") from error
         if isinstance(raw, bytes):
             return "base64:" + base64.b64encode(raw).decode()
@@ -130,16 +131,9 @@ class ParquetTable(Mapping[str, Any]):
         return [path] if span == [0, 0] else [path, *span]
 
     def _record(self, name: str) -> dict[str, Any] | None:
-        """Return the columns of a file, in Arrow's form; None where there is no such file."""
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ImportError as error:
-            raise ModuleNotFoundError(
-                f"pyarrow is needed to read the references in {self._name}, and is not installed: "
-                "pip install 'zarr[arrow]'",
-                name="pyarrow",
-            ) from error
+        """Return the columns of a file, in Arrow's form; None if there is no such file."""
+        pa = load_extra("pyarrow", "arrow", f"reading the references in {self._name}")
+        pq = load("pyarrow.parquet")
         try:
             data = self._read(name)
         except FileNotFoundError:
@@ -151,7 +145,7 @@ class ParquetTable(Mapping[str, Any]):
             wanted = [column for column in COLUMNS if column in about.schema.names]
             missing = {"path", "offset", "size"} - set(wanted)
             require(not missing, f"{place} has no columns {sorted(missing)}")
-            # Long paths are the same in many rows: as a dictionary they take the room of one.
+            # Long paths are the same in many rows: as a dictionary they are stored once.
             repeated = [column for column in ("path", "raw") if column in wanted]
             file = pq.ParquetFile(pa.BufferReader(data), read_dictionary=repeated)
             columns = file.read(columns=wanted, use_threads=False)
@@ -163,22 +157,22 @@ class ParquetTable(Mapping[str, Any]):
             raise MetadataValidationError(f"{place} is not a sound parquet file: {error}") from error
 
     def _check_rows(self, nrows: int, nbytes: int, place: str) -> None:
-        """Refuse a file that is small and stands for very many rows."""
+        """Refuse a file that is small and declares very many rows."""
         fits = nrows * _ROW_BYTES <= _FREE_BYTES + _MOST_SWOLLEN * nbytes
-        require(fits, f"{place} says that it has {nrows} rows, in {nbytes} bytes")
+        require(fits, f"{place} states {nrows} rows, in {nbytes} bytes")
         size = self._record_size
         require(nrows <= size, f"{place} has {nrows} rows, and the record_size of the table is {size}")
 
 
 def _whole(number: Any) -> Any:
-    """Return a number as an int, where it is one: columns of floats have no other way to leave a row out."""
+    """Return a number as an int, if it is whole: columns of floats mark a missing row by NaN."""
     if number is None:
         return 0
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 def _parsed_documents(raw: bytes, name: str) -> tuple[dict[str, Any], int]:
-    """Return the documents of a hierarchy, and how many references there are in a file."""
+    """Return the documents of a hierarchy, and the number of references in a file."""
     try:
         document = json.loads(raw)
         documents, size = document["metadata"], document["record_size"]
@@ -205,7 +199,7 @@ def _grid_of(document: Any, name: str) -> tuple[int, ...]:
 
 
 def _row_of(name: str, grid: tuple[int, ...]) -> int | None:
-    """Return the number of a chunk in the order of its array's chunks; None where the name is none of a chunk."""
+    """Return the number of a chunk in the order of its array's chunks; None if the name is not that of a chunk."""
     parts = name.split(".")
     if len(parts) != max(len(grid), 1) or not all(part.isascii() and part.isdigit() for part in parts):
         return None

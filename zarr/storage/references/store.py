@@ -26,7 +26,7 @@ from zarr.storage.references.parquet import MAX_GENERATED, MAX_OFFSET, ParquetTa
 from zarr.storage.url import filesystem_of, naming_url
 
 MAX_RENDERED: Final = 8192
-"""The greatest length of a key or a URL."""
+"""The maximum length of a key or a URL."""
 
 
 class Span(NamedTuple):
@@ -78,7 +78,7 @@ def parse_reference(key: str, value: Any) -> Reference:
 
 
 def parse_table(document: Any, name: str) -> dict[str, Any]:
-    """Return the references of a document, of version 0 (references alone) or 1 (with templates and generators).
+    """Return the references of a document, of version 0 (references only) or 1 (with templates and generators).
 
     Raises
     ------
@@ -165,12 +165,12 @@ _OPERATORS: Final[dict[type, Callable[[Any, Any], Any]]] = {
 
 
 def render(text: str, names: Mapping[str, Any]) -> str:
-    """Put values in the place of ``{{…}}``: names, whole-number arithmetic, and templates with arguments.
+    """Replace ``{{…}}`` in a template: names, whole-number arithmetic, and templates with arguments.
 
     Raises
     ------
     MetadataValidationError
-        If there is anything else in the braces, or a name is not known.
+        If the braces contain anything else, or an unknown name.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 REMOTE: Final = frozenset(("http", "https", "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "memory", "oci"))
-"""Schemes of URLs that a table may name, wherever it lies: they cannot lead to files of this computer."""
+"""Schemes of URLs that any table may name: they cannot lead to files of this computer."""
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?://)?")
 
@@ -228,15 +228,17 @@ class ReferenceStore(BlockingStore):
     Parameters
     ----------
     references : mapping of str
-        For each key a text (``base64:…`` or as it is), an object, ``[url]`` or ``[url, offset, length]``; or a whole
-        document of version 1, with templates and generators.
+        For each key a text (``base64:…`` or the value itself), an object, ``[url]`` or ``[url, offset, length]``; or a
+        whole document of version 1, with templates and generators.
     folder : str, optional
-        The folder or URL in which relative paths begin; without one they are refused.
+        The folder or URL at which relative paths begin; without it they are refused.
     allow_outside : bool
-        Whether references may name absolute paths of this computer, paths that lead out of the folder, and URLs of any
-        scheme. A table from somebody else could read any file with them.
+        If True, references may name absolute paths of this computer, paths that lead out of the folder, and URLs of any
+        scheme. A hostile table could then read any file. Default: False.
     storage_options : dict, optional
-        For fsspec, where references name URLs.
+        Options of fsspec for references that are URLs.
+    name : str
+        The name of the store in messages.
 
     Raises
     ------
@@ -275,7 +277,13 @@ class ReferenceStore(BlockingStore):
 
     @classmethod
     def is_at(cls, place: str) -> bool:
-        """Return True if a path or URL whose end is that of a table means one: a file of JSON, or a folder."""
+        """Return True if a path or URL with the suffix of a table is one: a JSON file, or a folder of parquet files.
+
+        Parameters
+        ----------
+        place : str
+            A path or URL.
+        """
         if place.rstrip("/").endswith((".parq", ".parquet")):
             return os.path.isfile(os.path.join(place, ".zmetadata"))
         return _scheme_of(place) not in ("", "file") or os.path.isfile(place)
@@ -289,15 +297,16 @@ class ReferenceStore(BlockingStore):
         Parameters
         ----------
         path : str or PathLike
+            The file of references.
         allow_outside, storage_options
-            See the class; ``allow_outside`` may also stand among the options.
+            As for the class; ``allow_outside`` may also be in ``storage_options``.
 
         Raises
         ------
         FileNotFoundError
-            If there is none.
+            If there is no table.
         MetadataValidationError
-            If it is malformed.
+            If the table is malformed.
         """
         text = os.fspath(path)
         check_local_path(text)
@@ -318,17 +327,17 @@ class ReferenceStore(BlockingStore):
             table = parse_object(read(text.rpartition("/")[2]), text)
         else:
             table = ParquetTable(read, text)
-        # Files named in a table of parquet lie beside its folder.
+        # A table of parquet names files relative to the folder that contains it.
         beside = folder if is_json else folder.rpartition("/")[0]
         return cls(table, folder=beside, allow_outside=allow_outside, storage_options=options, name=text)
 
     def with_read_only(self, read_only: bool = False) -> ReferenceStore:
-        """Return the same store; it cannot be written to.
+        """Return the same store; it is read-only.
 
         Raises
         ------
         ReadOnlyError
-            If it shall be written to.
+            If ``read_only`` is False.
         """
         if not read_only:
             raise ReadOnlyError(f"{self} is read only")
@@ -354,12 +363,12 @@ class ReferenceStore(BlockingStore):
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key.
+        """Return the value of a key, or a range of it; None if there is no such key.
 
         Raises
         ------
         BrokenReferenceError
-            If the file is not there, is too short, or may not be read.
+            If the file does not exist, is too short, or may not be read.
         """
         found = self._reference(key)
         if found is None:
@@ -372,12 +381,12 @@ class ReferenceStore(BlockingStore):
         return (prototype or default_buffer_prototype()).buffer.from_bytes(data)
 
     def exists_sync(self, key: str) -> bool:
-        """Return whether the key is in the table."""
+        """Return True if the key is in the table."""
         check_key(key)
         return key in self._table
 
     def getsize_sync(self, key: str) -> int:
-        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return the number of bytes of the value; raise FileNotFoundError if there is no such key."""
         found = self._reference(key)
         if found is None:
             raise FileNotFoundError(key)
@@ -424,7 +433,7 @@ class ReferenceStore(BlockingStore):
 
     @contextmanager
     def _opening(self, key: str, span: Span) -> Iterator[tuple[str, dict[str, Any] | None]]:
-        """Yield the place of a file and the options for fsspec; name the key where the file cannot be read."""
+        """Yield the place of a file and the options for fsspec; an error while it is read names the key."""
         place, options = self._place(key, span.url)
         try:
             yield place, options
@@ -465,11 +474,11 @@ class ReferenceStore(BlockingStore):
     # Writing
 
     def set_sync(self, key: str, value: Buffer) -> None:
-        """Refuse."""
+        """Refuse: the store is read-only."""
         self._check_writable()
 
     def delete_sync(self, key: str) -> None:
-        """Refuse."""
+        """Refuse: the store is read-only."""
         self._check_writable()
 
 
@@ -479,14 +488,14 @@ def _scheme_of(text: str) -> str:
 
 
 def _absolute_folder(folder: str | None, allow_outside: bool) -> str | None:
-    """Return the folder that relative paths begin in, by a name that holds in any working directory."""
+    """Return the folder at which relative paths begin, by a name that is valid in any working directory."""
     if folder is None:
         return os.getcwd() if allow_outside else None
     return folder if _scheme_of(folder) else os.path.join(os.getcwd(), folder)
 
 
 def _read_file(path: str, options: dict[str, Any] | None, start: int = 0, stop: int | None = None) -> bytes:
-    """Read a part of a file of this computer, or, with options for fsspec, of one that a URL names."""
+    """Read a part of a file of this computer, or, with options for fsspec, of the file of a URL."""
     if options is not None:
         with naming_url(path):
             fs, path = filesystem_of(path, options)

@@ -1,4 +1,4 @@
-"""A store over an uncompressed tar archive: each key is the bytes of one file in it."""
+"""A store over an uncompressed tar archive: each value is the contents of one file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zarr.storage.url import filesystem_of, is_uri, naming_url
 
 
 class TarStore(ReferenceStore):
-    """The files in a tar archive, for reading; nothing is unpacked, and parts of values are read alone.
+    """The files of a tar archive, for reading; nothing is unpacked, and a range of a value is read alone.
 
     Links, and files with holes (``--sparse``), are listed and cannot be read. Pack with ``tar --hard-dereference
     --dereference -cf data.tar -C folder .``
@@ -24,7 +24,7 @@ class TarStore(ReferenceStore):
     path : str or PathLike
         A path, or a URL of fsspec. A compressed archive is refused.
     storage_options : dict, optional
-        For fsspec, where the path is a URL.
+        Options of fsspec if the path is a URL.
 
     Raises
     ------
@@ -59,7 +59,7 @@ class TarStore(ReferenceStore):
     def from_path(
         cls, path: str | os.PathLike[str], *, allow_outside: bool = False, storage_options: dict[str, Any] | None = None
     ) -> TarStore:
-        """Open an archive by its path or its URL; ``allow_outside`` has no use here."""
+        """Open an archive by its path or its URL; ``allow_outside`` has no effect."""
         text = os.fspath(path)
         return cls(text.removeprefix("file:").removeprefix("//"), storage_options=storage_options)
 
@@ -67,7 +67,7 @@ class TarStore(ReferenceStore):
         return f"tar://{self.path}"
 
     def _stamp_now(self) -> tuple[int, ...] | None:
-        """Return what differs after the archive was replaced or changed; None at URLs, where nothing tells."""
+        """Return a stamp that differs after the archive was replaced or changed; None for URLs, which have no stamp."""
         if self._remote:
             return None
         found = os.stat(self.path)
@@ -77,13 +77,13 @@ class TarStore(ReferenceStore):
         if not span.url:
             raise BrokenReferenceError(f"{self}: {key!r} is a link or has holes: pack with --dereference, not --sparse")
         data = super()._read(key, span, byte_range)
-        if self._stamp_now() != self._stamp:  # where the value lies is known of the file that was opened
+        if self._stamp_now() != self._stamp:  # the place of the value belongs to the opened file
             raise BrokenReferenceError(f"{self} was changed after it was opened: open it again")
         return data
 
 
 def _opened(path: str, options: dict[str, Any] | None) -> Any:
-    """Open a file of this machine, or, with options for fsspec, one that a URL names."""
+    """Open a file of this machine, or, with options for fsspec, the file of a URL."""
     if options is None:
         return open(path, "rb")
     fs, place = filesystem_of(path, options)
@@ -91,7 +91,7 @@ def _opened(path: str, options: dict[str, Any] | None) -> Any:
 
 
 def _members(path: str, options: dict[str, Any] | None) -> dict[str, Any]:
-    """Return where each file of an archive lies in it; of two members of one name the last counts, as in unpacking."""
+    """Return the place of each file in an archive; of two members with one name the last counts, as in unpacking."""
     table: dict[str, Any] = {}
     with naming_url(path), _opened(path, options) as file:
         try:

@@ -1,4 +1,7 @@
-"""The store over a file system of fsspec."""
+"""Store keys over a file system of fsspec: ``FsspecStore``.
+
+``retries.py`` repeats failed requests, and ``clients.py`` checks the answers of a server.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,12 @@ import errno
 import os
 import sys
 import weakref
-from collections.abc import AsyncIterator, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest
-from zarr.buffer.core import Buffer, BufferPrototype
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
 from zarr.notices import warn
 from zarr.storage.base import NamedStore
@@ -20,6 +24,9 @@ from zarr.storage.checks import check_buffer, check_clearable, value_size
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
 from zarr.storage.local.files import write_file
 from zarr.storage.ranges import check_byte_range
+from zarr.storage.remote import clients
+from zarr.storage.remote.clients import allow_connections, clone, make_async, repeats_itself, without_repeats
+from zarr.storage.remote.retries import Retries
 from zarr.storage.url import MISTAKES, filesystem_of, naming_url
 
 if TYPE_CHECKING:
@@ -27,83 +34,32 @@ if TYPE_CHECKING:
     from fsspec.mapping import FSMap
 
 
-CONNECTIONS: Final = 256
-"""At least as many as requests may be under way by default (``async.concurrency``), in two loops at once."""
+T = TypeVar("T")
 
-
-def allow_connections(fs: Any) -> None:
-    """Let a file system that is not connected yet open as many connections as requests are under way.
-
-    Parameters
-    ----------
-    fs : fsspec.AbstractFileSystem
-        Those of web servers and of S3 are changed, all others are as wide as needed.
-    """
-    kind = type(fs).__name__
-    if kind == "HTTPFileSystem" and getattr(fs, "_session", None) is None:
-        if not fs.client_kwargs and getattr(fs.get_client, "__module__", "") == "fsspec.implementations.http":
-            fs.get_client = wide_client
-    elif kind == "S3FileSystem" and getattr(fs, "_s3", None) is None and isinstance(fs.config_kwargs, dict):
-        fs.config_kwargs = {"max_pool_connections": CONNECTIONS, **fs.config_kwargs}
-
-
-async def wide_client(**options: Any) -> Any:
-    """Return a session of aiohttp, as fsspec makes it, with more connections."""
-    import aiohttp
-
-    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=CONNECTIONS), **options)
-
-
+_IN_ONE_REQUEST: Final = 100 << 20
+"""A value of fewer bytes is stored by one request."""
 ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
-def make_async(fs: Any) -> AsyncFileSystem:
-    """Return the asynchronous form of a file system, with connections of its own.
-
-    Parameters
-    ----------
-    fs : fsspec.AbstractFileSystem
-
-    Returns
-    -------
-    fsspec.asyn.AsyncFileSystem
-        The file system itself if it is asynchronous already; a new one of the same options if it can be; else one
-        that runs the plain calls in threads.
-    """
-    if not fs.async_impl:
-        from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
-
-        return AsyncFileSystemWrapper(fs, asynchronous=True)
-    return fs if fs.asynchronous else _clone(fs)
-
-
 def _is_local(fs: Any) -> bool:
-    """Return True if a file system is that of this machine, and no subclass that sees to what is written."""
+    """Return True if a file system is that of this machine, and not a subclass that handles writes itself."""
     local = sys.modules.get("fsspec.implementations.local")
     return local is not None and type(getattr(fs, "sync_fs", None)) is local.LocalFileSystem
 
 
 def _has_files(fs: Any) -> bool:
-    """Tell whether a file system has the files of this machine, by whatever class."""
+    """Return True if a file system of any class has the files of this machine."""
     protocols = getattr(fs, "protocol", ())
     return "file" in ((protocols,) if isinstance(protocols, str) else protocols)
 
 
 def _absolute(fs: Any, path: str) -> str:
-    """Return a path that means the same after the working directory has changed, where there is one."""
+    """Return a path that is valid in any working directory, if it is a local one."""
     return path if path[:1] in ("/", "~") or not _has_files(fs) else os.path.join(os.getcwd(), path)
 
 
-def _clone(fs: Any) -> Any:
-    """Return a new file system of the same class and options, for another event loop."""
-    options = dict(fs.storage_options)
-    options.pop("loop", None)
-    options.update(asynchronous=True, skip_instance_cache=True)
-    return type(fs)(*fs.storage_args, **options)
-
-
 def _same(one: Any, other: Any) -> bool:
-    """Return True if two file systems are one; copies for other loops, or from pickles, are known by their options."""
+    """Return True if two file systems are the same; copies for other loops, or from pickles, have the same options."""
     if one == other:
         return True
     names = ("storage_args", "storage_options")
@@ -111,23 +67,32 @@ def _same(one: Any, other: Any) -> bool:
 
 
 class FsspecStore(NamedStore):
-    """Keys as files of a file system of fsspec: object stores, web servers, archives and much else.
+    """Keys as files of a file system of fsspec: object stores, web servers, archives and many others.
 
     Parameters
     ----------
     fs : fsspec.AbstractFileSystem
-        A file system that is not asynchronous is made so. Connections belong to an event loop: where the store is
-        used in a second loop, it makes itself a second file system of the same options.
+        A file system that is not asynchronous is wrapped. Connections belong to an event loop: in a second loop, the
+        store makes a second file system with the same options.
     read_only : bool
+        If True, the store refuses every change. Default: False.
     path : str
-        The root of the store, in the form in which the file system has it.
+        The root of the store, in the notation of the file system.
     allowed_exceptions : tuple of exception classes
-        What the file system raises where a key has no value.
+        Errors of the file system that mean that a key has no value.
+    network : mapping, optional
+        Settings ``network.*`` of this store alone, by their last names: ``{"tries": 3}``. Default: those of
+        ``zarr.config`` when the store is made.
+
+    Attributes
+    ----------
+    retries : int
+        The number of repeated requests.
 
     Raises
     ------
     ValueError
-        If ``path`` is a URL of a file system that takes none.
+        If ``path`` is a URL and the file system accepts none.
 
     Examples
     --------
@@ -145,6 +110,7 @@ class FsspecStore(NamedStore):
         read_only: bool = False,
         path: str = "/",
         allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+        network: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(read_only=read_only)
         if fs.async_impl and not fs.asynchronous:
@@ -156,6 +122,8 @@ class FsspecStore(NamedStore):
         self.path = path
         self._root = _absolute(self.fs, path)
         self.allowed_exceptions = allowed_exceptions
+        self._kind = clients.kind_of(self.fs)
+        self._retries = Retries(network if self._kind and not repeats_itself(self.fs) else {"tries": 1})
         self._forget_loops()
         if "://" in path and not path.startswith("http"):
             scheme, _ = path.split("://", maxsplit=1)
@@ -169,12 +137,14 @@ class FsspecStore(NamedStore):
         loop = asyncio.get_running_loop()
         fs = self._by_loop.get(loop)
         if fs is None:
-            # Whose it is stands on the file system itself, since fsspec hands the same one to several stores. One that
+            # Its loop is stored on the file system itself, since fsspec gives the same one to several stores. One that
             # runs plain calls in threads serves all loops.
             owner = self.fs.__dict__.setdefault("_zarr_loop", weakref.ref(loop))
             mine = owner() is loop or type(self.fs).__name__ == "AsyncFileSystemWrapper"
-            fs = self.fs if mine else _clone(self.fs)
-            allow_connections(fs)
+            fs = self.fs if mine else clone(self.fs)
+            if self._kind == "s3" and self._retries.tries > 1:
+                fs = without_repeats(fs, self._retries.request_seconds)
+            allow_connections(fs, self._retries.request_seconds)
             self._by_loop[loop] = fs
         return fs
 
@@ -187,13 +157,50 @@ class FsspecStore(NamedStore):
         self.__dict__.update(state)
         if "_root" not in state:
             self._root = _absolute(self.fs, self.path)
+        if "_retries" not in state:
+            self._kind, self._retries = clients.kind_of(self.fs), Retries()
         self._forget_loops()
+
+    @property
+    def retries(self) -> int:
+        """Return the number of repeated requests."""
+        return self._retries.count
+
+    def _once(self, what: str, path: str, call: Callable[[Any], Awaitable[T]]) -> Awaitable[T]:
+        """Await a call that makes one request, which may be repeated; the call receives the file system."""
+        if not self._kind:
+            return call(self._filesystem())
+        return self._retries.run(what, path, lambda _: call(self._filesystem()))
+
+    def _many(self, what: str, path: str, call: Callable[[Any], Awaitable[T]]) -> Awaitable[T]:
+        """Await a call that may make many requests, all of which are repeated after a fault.
+
+        Few of them would succeed together; so a file system that repeats each request by itself is used.
+        """
+        if self._kind != "s3":
+            return self._once(what, path, call)
+        return self._retries.run(what, path, lambda repeat: call(self._patient() if repeat else self._filesystem()))
+
+    def _patient(self) -> Any:
+        """Return the file system as it was given, with its own retries, for the running loop."""
+        owner = self.fs.__dict__.get("_zarr_loop")
+        return self.fs if owner is None or owner() is asyncio.get_running_loop() else clone(self.fs)
 
     @classmethod
     def from_upath(
         cls, upath: Any, read_only: bool = False, allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS
     ) -> FsspecStore:
-        """Make a store of a path of universal_pathlib."""
+        """Make a store from a path of universal_pathlib.
+
+        Parameters
+        ----------
+        upath : object
+            A path of universal-pathlib.
+        read_only : bool
+            If True, the store refuses every change. Default: False.
+        allowed_exceptions : tuple[type[Exception], ...]
+            Errors of the file system that mean that a key has no value.
+        """
         fs = make_async(upath.fs)
         return cls(fs=fs, path=upath.path.rstrip("/"), read_only=read_only, allowed_exceptions=allowed_exceptions)
 
@@ -204,7 +211,17 @@ class FsspecStore(NamedStore):
         read_only: bool = False,
         allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
     ) -> FsspecStore:
-        """Make a store of what ``fsspec.get_mapper`` returns."""
+        """Make a store from the result of ``fsspec.get_mapper``.
+
+        Parameters
+        ----------
+        fs_map : FSMap
+            A mapping of fsspec.
+        read_only : bool
+            If True, the store refuses every change. Default: False.
+        allowed_exceptions : tuple[type[Exception], ...]
+            Errors of the file system that mean that a key has no value.
+        """
         fs = make_async(fs_map.fs)
         return cls(fs=fs, path=fs_map.root, read_only=read_only, allowed_exceptions=allowed_exceptions)
 
@@ -215,29 +232,36 @@ class FsspecStore(NamedStore):
         storage_options: dict[str, Any] | None = None,
         read_only: bool = False,
         allowed_exceptions: tuple[type[Exception], ...] = ALLOWED_EXCEPTIONS,
+        network: Mapping[str, float] | None = None,
     ) -> FsspecStore:
-        """Make a store of a URL.
+        """Make a store from a URL.
 
         Parameters
         ----------
         url : str
+            The URL.
         storage_options : dict, optional
-            For the file system.
+            Options of the file system.
         read_only : bool
+            If True, the store refuses every change. Default: False.
         allowed_exceptions : tuple of exception classes
+            Errors of the file system that mean that a key has no value.
+        network : mapping, optional
+            Settings ``network.*`` of this store alone, by their last names. Default: those of ``zarr.config``.
 
         Raises
         ------
         ModuleNotFoundError
-            If fsspec, or what the file system needs, is not installed.
+            If fsspec, or a package that the file system needs, is not installed.
         StoreUrlError
-            If the URL is malformed, of a scheme that is not known, or lacks what its file system needs.
+            If the URL is malformed, of an unknown scheme, or lacks something that its file system needs.
         """
         with naming_url(url):
             fs, path = filesystem_of(url, {"asynchronous": True, **(storage_options or {})})
             if "://" in path and not path.startswith("http"):
                 path = fs._strip_protocol(path)
-            return cls(fs=fs, path=path, read_only=read_only, allowed_exceptions=allowed_exceptions)
+            more: dict[str, Any] = {} if network is None else {"network": network}
+            return cls(fs=fs, path=path, read_only=read_only, allowed_exceptions=allowed_exceptions, **more)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}({type(self.fs).__name__}, {self.path})>"
@@ -256,7 +280,7 @@ class FsspecStore(NamedStore):
 
     def _path(self, key: str) -> str:
         check_key(key)
-        # A root of "/" stands for no root at all: file systems of bare keys (references) know no leading slash.
+        # A root of "/" means no root: file systems of bare keys (references) have no leading slash.
         root = self._root.rstrip("/")
         return f"{root}/{key}" if root else key
 
@@ -265,7 +289,7 @@ class FsspecStore(NamedStore):
         return self._path(prefix) if prefix else self._root
 
     def _refused(self, key: str, error: Exception) -> Exception:
-        """Return the error where a file system can make nothing of what it is asked for."""
+        """Return the error if a file system cannot interpret a request."""
         if isinstance(error, BaseZarrError):
             return error
         return StoreUrlError(f"{self!r} cannot read {key!r}: {type(error).__name__}: {error}")
@@ -273,21 +297,19 @@ class FsspecStore(NamedStore):
     # Reading
 
     async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        start, end = _span(byte_range)
+        """Return the value of a key, or a range of it; None if there is no such key."""
+        span = _span(byte_range)
         if not self._is_open:
             await self._ensure_open()
-        if byte_range is not None and start == end:
+        if byte_range is not None and span[0] == span[1]:
             return prototype.buffer.from_bytes(b"") if await self.exists(key) else None
-        fs, path = self._filesystem(), self._path(key)
+        path = self._path(key)
         try:
-            if _is_local(fs):  # which would wait for a pipe, and read a device for ever
-                value_size(fs._strip_protocol(path))
-            data = await fs._cat_file(path, start=start, end=end)
+            data = await self._once("get", path, partial(self._fetch, path=path, span=span))
         except self.allowed_exceptions:
             return None
         except OSError as error:
-            # Servers answer so if a range begins behind the end.
+            # Servers answer so if a range begins after the end.
             if "not satisfiable" in str(error).lower():
                 return prototype.buffer.from_bytes(b"")
             raise
@@ -295,21 +317,36 @@ class FsspecStore(NamedStore):
             raise self._refused(key, error) from error
         return prototype.buffer.from_bytes(data)
 
+    async def _fetch(self, fs: Any, path: str, span: clients.Span) -> bytes:
+        if self._kind == "http":
+            return await clients.get_from_web(fs, path, span, self._retries.request_seconds)
+        if self._kind == "s3":
+            return await clients.get_from_s3(fs, path, span)
+        if _is_local(fs):  # which would wait for a pipe, and read a device for ever
+            value_size(fs._strip_protocol(path))
+        return await clients.get_from_others(fs, path, span)
+
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
     ) -> list[Buffer | None]:
-        """Return ranges of keys, in the order asked for; None for each key that is not there."""
+        """Return ranges of keys, in the given order; None for each key that does not exist."""
         return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
 
     async def exists(self, key: str) -> bool:
-        """Return whether the key has a value."""
-        return bool(await self._filesystem()._exists(self._path(key)))
+        """Return True if the key has a value."""
+        return await self._once("exists", self._path(key), partial(self._is_there, path=self._path(key)))
+
+    async def _is_there(self, fs: Any, path: str) -> bool:
+        if self._kind == "http":
+            return await clients.is_on_web(fs, path, self._retries.request_seconds)
+        return bool(await fs._exists(path))
 
     async def getsize(self, key: str) -> int:
-        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
-        size = await self._filesystem()._size(self._path(key))
+        """Return the number of bytes of the value; raise FileNotFoundError if there is no such key."""
+        path = self._path(key)
+        size = await self._once("getsize", path, lambda fs: fs._size(path))
         if size is None:
-            raise NotImplementedError(f"{type(self.fs).__name__} does not tell the size of {key!r}")
+            raise NotImplementedError(f"{type(self.fs).__name__} does not report the size of {key!r}")
         return int(size)
 
     async def list(self) -> AsyncIterator[str]:
@@ -322,7 +359,9 @@ class FsspecStore(NamedStore):
         prefix = prefix.rstrip("/")
         folder = self._dir(prefix)
         try:
-            found = await self._filesystem()._find(folder, detail=False, maxdepth=None, withdirs=False)
+            options = {"on_error": _not_omitted} if self._kind == "http" else {}
+            find = {"detail": False, "maxdepth": None, "withdirs": False, **options}
+            found = await self._many("list", folder, lambda fs: fs._find(folder, **find))
         except self.allowed_exceptions:
             return
         except MISTAKES as error:
@@ -335,13 +374,13 @@ class FsspecStore(NamedStore):
         """Return the names directly under the prefix, in order."""
         folder = self._dir(prefix)
         try:
-            found = await self._filesystem()._ls(folder, detail=False)
+            found = await self._many("list", folder, lambda fs: fs._ls(folder, detail=False))
         except self.allowed_exceptions:
             return
         except MISTAKES as error:
             raise self._refused(prefix, error) from error
         for name in sorted({_below(folder, path).removeprefix("./") for path in found}):
-            # Listings of web servers hold links to other places, too: only those to children are keys.
+            # Listings of web servers have links to other places, too: only links to children are keys.
             known = "/" not in name and is_key(join(prefix.rstrip("/"), name)) and name[:1] not in {"", "#", "?"}
             if known and not is_partial(name):
                 yield name
@@ -354,10 +393,12 @@ class FsspecStore(NamedStore):
         check_buffer(self, value)
         if byte_range:
             raise NotImplementedError("a part of a value cannot be replaced in a store of fsspec")
-        await self._put(self._filesystem(), self._path(key), value.to_bytes())
+        path, data = self._path(key), value.to_bytes()
+        run = self._once if len(data) < _IN_ONE_REQUEST else self._many
+        await run("set", path, lambda fs: self._put(fs, path, data))
 
     async def _put(self, fs: Any, path: str, data: bytes, **options: Any) -> None:
-        if _is_local(fs):  # which would write in place, so that readers see half of it
+        if _is_local(fs):  # which would write in place, so that readers see half of a value
             place, exclusive = fs._strip_protocol(path), options.get("mode") == "create"
             if not await asyncio.to_thread(write_file, place, memoryview(data), exclusive=exclusive):
                 raise FileExistsError(errno.EEXIST, "the key has a value", place)
@@ -365,48 +406,76 @@ class FsspecStore(NamedStore):
         try:
             await fs._pipe_file(path, data, **options)
         except FileNotFoundError:
-            # A file system with real directories, which are not made along the way.
+            # A file system with real directories, which are not created automatically.
             await fs._makedirs(path.rpartition("/")[0], exist_ok=True)
             await fs._pipe_file(path, data, **options)
 
     async def put_if_absent(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` where the key has none; True where this call stored it.
+        """Store ``value`` if the key has none; return True if this call stored it.
 
-        In one step where the file system can do that; where it cannot, another process may come between.
+        This is one step if the file system can do that; otherwise another process may come between.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+
+        Returns
+        -------
+        bool
+            True if the value was stored.
         """
         self._check_writable()
-        fs, path = self._filesystem(), self._path(key)
-        if await fs._exists(path):
+        path, data = self._path(key), value.to_bytes()
+        if await self.exists(key):
             return False
+        return await self._retries.put_once(path, partial(self._create, path, data), partial(self._look, key), data)
+
+    async def _create(self, path: str, data: bytes) -> bool:
+        fs = self._filesystem()
         try:
-            await self._put(fs, path, value.to_bytes(), mode="create")
+            await self._put(fs, path, data, mode="create")
         except FileExistsError:
             return False
         except (TypeError, NotImplementedError):
-            await self._put(fs, path, value.to_bytes())
+            await self._put(fs, path, data)
         return True
 
+    async def _look(self, key: str) -> bytes | None:
+        found = await self.get(key, default_buffer_prototype())
+        return None if found is None else found.to_bytes()
+
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
-        """Store ``value`` where the key has none."""
+        """Store ``value`` if the key has none."""
         await self.put_if_absent(key, value)
 
     async def _copy_value(self, src: str, dest: str) -> None:
-        """Copy one value where it lies, if the file system can do that."""
-        fs = self._filesystem()
+        """Copy one value inside the file system, if it can do that."""
+        source, target = self._path(src), self._path(dest)
+
+        async def copy(fs: Any) -> None:
+            await fs._makedirs(target.rpartition("/")[0], exist_ok=True)
+            await fs._cp_file(source, target)
+
         try:
-            await fs._makedirs(self._path(dest).rpartition("/")[0], exist_ok=True)
-            await fs._cp_file(self._path(src), self._path(dest))
+            await self._many("copy", source, copy)
         except (NotImplementedError, AttributeError):
             await super()._copy_value(src, dest)
 
     async def delete(self, key: str) -> None:
         """Remove the key, if it is there."""
         self._check_writable()
+        path = self._path(key)
         with contextlib.suppress(*self.allowed_exceptions):
-            await self._filesystem()._rm(self._path(key))
+            if self._kind == "s3":  # if a removal looks for a folder first
+                await self._once("delete", path, lambda fs: fs._rm_file(path))
+            else:
+                await self._once("delete", path, lambda fs: fs._rm(path))
 
     def _check_clearable(self, prefix: str) -> None:
-        """See that what is removed is not all of this machine's files; see ``checks.check_clearable``."""
+        """Check that a removal does not delete all files of this machine; see ``checks.check_clearable``."""
         if not prefix.strip("/") and _has_files(self.fs):
             check_clearable(self._root or "/")
 
@@ -416,22 +485,32 @@ class FsspecStore(NamedStore):
         if not self.supports_deletes:
             raise NotImplementedError("This method is only available for stores that support deletes.")
         self._check_clearable(prefix)
+        folder = self._dir(prefix)
         with contextlib.suppress(*self.allowed_exceptions):
-            await self._filesystem()._rm(self._dir(prefix), recursive=True)
+            await self._many("delete", folder, lambda fs: fs._rm(folder, recursive=True))
 
     async def clear(self) -> None:
         """Remove all keys."""
         self._check_writable()
-        fs = self._filesystem()
         self._check_clearable("")
         with contextlib.suppress(*self.allowed_exceptions):
-            for path in await fs._find(self._root, withdirs=True):
+            for path in await self._many("list", self._root, lambda fs: fs._find(self._root, withdirs=True)):
                 with contextlib.suppress(*self.allowed_exceptions):
-                    await fs._rm(path, recursive=True)
+                    await self._many("delete", path, partial(_remove, path=path))
+
+
+async def _remove(fs: Any, path: str) -> None:
+    await fs._rm(path, recursive=True)
+
+
+def _not_omitted(error: Exception) -> None:
+    """End a listing with an error if a folder cannot be read, which fsspec would leave out."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
 
 
 def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
-    """Return a byte request in the terms of fsspec."""
+    """Return a byte request as fsspec writes it."""
     if byte_range is None:
         return None, None
     check_byte_range(byte_range)
@@ -443,7 +522,7 @@ def _span(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
 
 
 def _below(folder: str, path: str) -> str:
-    """Return the part of a path below a folder, or nothing; both as the file system writes them."""
+    """Return the part of a path below a folder, or None; both in the notation of the file system."""
     folder, path = folder.strip("/"), path.strip("/")
     if not folder:
         return path

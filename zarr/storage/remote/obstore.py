@@ -1,23 +1,28 @@
-"""The store over obstore, the Python face of Rust's object_store."""
+"""Store keys over obstore, the Python package of Rust's object_store: ``ObjectStore``."""
 
 from __future__ import annotations
 
 import asyncio
 import builtins
 import contextlib
+import itertools
 import os
 import pickle
-from collections.abc import AsyncGenerator, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
+from datetime import timedelta
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import ByteRequest, OffsetByteRequest, SuffixByteRequest
-from zarr.buffer.core import Buffer, BufferPrototype
-from zarr.errors import ArrayTooLargeError, StoreDamagedError
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
+from zarr.errors import ArrayTooLargeError, StoreDamagedError, StoreUnavailableError, ValueReplacedError
 from zarr.storage import keys
 from zarr.storage.base import NamedStore
 from zarr.storage.checks import check_buffer, check_clearable, memory_of_machine
 from zarr.storage.ranges import bounds_of, check_byte_range
+from zarr.storage.remote.retries import Attempts, Retries
 
 if TYPE_CHECKING:
     import obstore
@@ -29,13 +34,25 @@ else:
 _LARGE: Final = 64 << 20
 """A value of fewer bytes fits into the memory of any machine."""
 
+_IN_ONE_REQUEST: Final = 5 << 20
+"""A value of fewer bytes is stored by one request."""
+_SERVICES: Final = frozenset({"S3Store", "GCSStore", "AzureStore", "HTTPStore"})
+_numbers = itertools.count()
+T = TypeVar("T")
 T_Store = TypeVar("T_Store", bound="_UpstreamObjectStore")
 
 
 def _folder_of(store: Any) -> str | None:
-    """Return the folder of a store of local files, by a name that holds in any working directory; None of others."""
+    """Return the folder of a store of local files, by a name valid in any working directory; None for others."""
     prefix = getattr(store, "prefix", None) if type(store).__name__ == "LocalStore" else None
     return None if prefix is None else os.path.join(os.getcwd(), prefix)
+
+
+def _without_repeats(store: Any, seconds: float) -> Any:
+    """Return a client without retries, otherwise like the given one."""
+    args, options = store.__getnewargs_ex__()
+    limits = {"read_timeout": timedelta(seconds=seconds), **(options.get("client_options") or {})}
+    return type(store)(*args, **{**options, "client_options": limits, "retry_config": {"max_retries": 0}})
 
 
 class ObjectStore(NamedStore, Generic[T_Store]):
@@ -46,11 +63,20 @@ class ObjectStore(NamedStore, Generic[T_Store]):
     store : obstore.store.ObjectStore
         Any of obstore's stores: S3, Google, Azure, HTTP, local or memory.
     read_only : bool
+        If True, the store refuses every change. Default: False.
+    network : mapping, optional
+        Settings ``network.*`` of this store alone, by their last names: ``{"tries": 3}``. Default: those of
+        ``zarr.config`` when the store is made. A ``retry_config`` of ``store`` has priority over them.
+
+    Attributes
+    ----------
+    retries : int
+        The number of repeated requests.
 
     Raises
     ------
     TypeError
-        If ``store`` is none of obstore's.
+        If ``store`` is not a store of obstore.
 
     Examples
     --------
@@ -61,7 +87,7 @@ class ObjectStore(NamedStore, Generic[T_Store]):
 
     store: T_Store
 
-    def __init__(self, store: T_Store, *, read_only: bool = False) -> None:
+    def __init__(self, store: T_Store, *, read_only: bool = False, network: Mapping[str, float] | None = None) -> None:
         module, name = type(store).__module__, type(store).__name__
         ours = module.startswith(("obstore", "builtins", "_obstore", "virtualizarr", "obspec"))
         if not ours or (module == "builtins" and hasattr(builtins, name)):
@@ -69,6 +95,34 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         super().__init__(read_only=read_only)
         self.store = store
         self._folder = _folder_of(store)
+        self._number = next(_numbers) if name == "MemoryStore" else None
+        self._retries = Retries(network if name in _SERVICES else {"tries": 1})
+
+    @cached_property
+    def _client(self) -> Any:
+        """The client for requests: without retries, unless the user has configured them."""
+        store: Any = self.store
+        if self._retries.tries == 1:
+            return store
+        if getattr(store, "retry_config", None) is not None:
+            self._retries.tries = 1
+            return store
+        return _without_repeats(store, self._retries.request_seconds)
+
+    @property
+    def retries(self) -> int:
+        """Return the number of repeated requests."""
+        return self._retries.count
+
+    def _once(self, what: str, key: str, call: Callable[[Any], Awaitable[T]]) -> Awaitable[T]:
+        """Await a call that makes one request, which may be repeated; the call receives the client."""
+        client = self._client
+        return self._retries.run(what, key, lambda _: call(client))
+
+    def _many(self, what: str, key: str, call: Callable[[Any], Awaitable[T]]) -> Awaitable[T]:
+        """Await a call that may make many requests; after a fault repeat it with a client that has its own retries."""
+        client = self._client
+        return self._retries.run(what, key, lambda repeat: call(self.store if repeat else client))
 
     def __str__(self) -> str:
         return f"object_store://{self.store}"
@@ -81,7 +135,7 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         return (self.read_only, self.store if self._folder is None else self._folder)
 
     def __getstate__(self) -> dict[Any, Any]:
-        state = self.__dict__.copy()
+        state = {name: value for name, value in self.__dict__.items() if name != "_client"}
         store: Any = self.store
         if self._folder is not None and not os.path.isabs(store.prefix):
             store = type(store)(self._folder, **store.__getnewargs_ex__()[1])
@@ -93,6 +147,9 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         self.__dict__.update(state)
         if "_folder" not in state:
             self._folder = _folder_of(self.store)
+        self._number = None
+        if "_retries" not in state:
+            self._retries = Retries()
 
     @property
     def lock_prefix(self) -> str:
@@ -103,20 +160,31 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         return f"object_store:{id(self.store)}" if text.startswith("MemoryStore") else f"object_store:{text}"
 
     def lock_folder(self, path: str) -> str | None:
-        """Return the folder of the lock files of a node: beside its data, where that is in a local folder."""
+        """Return the folder of the lock files of a node: beside its data, if that is in a local folder.
+
+        Parameters
+        ----------
+        path : str
+            The path in the store.
+
+        Returns
+        -------
+        str or None
+            None if the store is no local folder.
+        """
         return None if self._folder is None else os.path.join(self._folder, keys.check_prefix(path), keys.LOCKS_FOLDER)
 
     # Reading
 
     async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
+        """Return the value of a key, or a range of it; None if there is no such key."""
         keys.check_object_key(key)
         if not self._is_open:
             await self._ensure_open()
         if byte_range is not None:
             check_byte_range(byte_range)
         try:
-            data = await self._get(key, byte_range)
+            data = await self._once("get", key, partial(self._get, key=key, byte_range=byte_range))
         except Exception as error:
             if _is_missing(error):
                 return None
@@ -125,28 +193,98 @@ class ObjectStore(NamedStore, Generic[T_Store]):
             data = b""
         return prototype.buffer.from_bytes(data)
 
+    async def get_versioned(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest, version: _Version | None = None
+    ) -> tuple[Buffer, _Version | None] | None:
+        """Return a range of a value, and the version of the value; None if there is no such key.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        prototype : BufferPrototype
+            The class that holds the bytes.
+        byte_range : ByteRequest
+            The range.
+        version : object, optional
+            The version that the value must have, as it was returned before. Default: any.
+
+        Returns
+        -------
+        (Buffer, version) or None
+            The version is None if the service gives no entity tag that identifies the bytes of the value, and for
+            local folders and plain web servers, whose tags may be those of another moment or machine.
+
+        Raises
+        ------
+        ValueReplacedError
+            If the value has another version.
+        """
+        keys.check_object_key(key)
+        if not self._is_open:
+            await self._ensure_open()
+        check_byte_range(byte_range)
+        if version is not None and version.store != self._number:  # of a store in memory that had this address before
+            raise self._replaced(key)
+        read = partial(self._get_version, key=key, byte_range=byte_range, version=version)
+        try:
+            data, found = await self._once("get", key, read)
+        except exceptions.PreconditionError:
+            raise self._replaced(key) from None
+        except Exception as error:
+            if _is_missing(error):
+                return None
+            if not _is_bad_range(error):
+                raise
+            value = await self.get(key, prototype, byte_range)  # by two requests, or outside of the value
+            if value and version is not None:
+                raise self._replaced(key) from None
+            return None if value is None else (value, None)
+        return prototype.buffer.from_bytes(data), found
+
+    def _replaced(self, key: str) -> ValueReplacedError:
+        return ValueReplacedError(f"{key}: the value in {self!r} was replaced while it was read")
+
+    async def _get_version(
+        self, client: Any, key: str, byte_range: ByteRequest, version: _Version | None
+    ) -> tuple[Any, _Version | None]:
+        options: Any = {"range": _range_option(byte_range)}
+        if version is not None:
+            options["if_match"] = version.tag
+        response = await obstore.get_async(client, key, options=options)
+        tag = response.meta.get("e_tag")
+        if version is not None and tag != version.tag:  # a server that ignores the condition
+            raise exceptions.PreconditionError(tag)
+        found = None
+        if tag and not tag.startswith("W/") and self.supports_set_if_match:
+            found = _Version(tag, self._number)
+        return await response.bytes_async(), found
+
     async def _begins_inside(self, key: str, byte_range: ByteRequest) -> bool:
-        """Return whether a range begins before the end of a value: services refuse those that do not."""
+        """Return True if a range begins before the end of a value: services refuse other ranges."""
         size = await self.getsize(key)
         return bounds_of(byte_range, size)[0] < size
 
-    async def _get(self, key: str, byte_range: ByteRequest | None) -> Any:
+    async def _get(self, client: Any, key: str, byte_range: ByteRequest | None) -> Any:
         if byte_range is None:
-            response = await obstore.get_async(self.store, key)
-            self._check_fits(key, response.meta["size"])
+            response = await obstore.get_async(client, key)
+            size = response.meta["size"]
+            self._check_fits(key, size)
+            if response.range != (0, size):
+                raise StoreUnavailableError(f"{key}: asked for all of {size} bytes, got {response.range}")
             return await response.bytes_async()
         if isinstance(byte_range, SuffixByteRequest):
-            return await self._get_suffix(key, byte_range.suffix)
+            return await self._get_suffix(client, key, byte_range.suffix)
         if isinstance(byte_range, OffsetByteRequest):
-            response = await obstore.get_async(self.store, key, options={"range": {"offset": byte_range.offset}})
+            response = await obstore.get_async(client, key, options={"range": {"offset": byte_range.offset}})
             return await response.bytes_async()
         if byte_range.start == byte_range.end:
-            await self.getsize(key)  # a key that is not there has no empty part either
+            await obstore.head_async(client, key)  # a missing key has no empty range either
             return b""
-        return await obstore.get_range_async(self.store, key, start=byte_range.start, end=byte_range.end)
+        return await obstore.get_range_async(client, key, start=byte_range.start, end=byte_range.end)
 
     def _check_fits(self, key: str, size: int) -> None:
-        """Refuse a value that no memory of this machine could hold: obstore would end the process.
+        """Refuse a value that is larger than the memory of this machine: obstore would end the process.
 
         Raises
         ------
@@ -155,30 +293,30 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         if size > _LARGE and size > memory_of_machine():
             raise ArrayTooLargeError(f"the value of key {key!r} of {self!r} has {size} bytes: more than the memory")
 
-    async def _get_suffix(self, key: str, length: int) -> Any:
-        """Return the end of a value: one request, or two where a service (Azure) has no such ranges."""
+    async def _get_suffix(self, client: Any, key: str, length: int) -> Any:
+        """Return the end of a value: one request, or two if a service (Azure) has no such ranges."""
         if length:
             try:
-                response = await obstore.get_async(self.store, key, options={"range": {"suffix": length}})
+                response = await obstore.get_async(client, key, options={"range": {"suffix": length}})
                 return await response.bytes_async()
             except Exception as error:
                 if _is_missing(error) or not _is_bad_range(error):
                     raise
-        size = await self.getsize(key)
+        size = int((await obstore.head_async(client, key))["size"])
         start = size - min(size, length)
-        return b"" if start == size else await obstore.get_range_async(self.store, key, start=start, end=size)
+        return b"" if start == size else await obstore.get_range_async(client, key, start=start, end=size)
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
     ) -> list[Buffer | None]:
-        """Return ranges of keys, in the order asked for; None for each key that is not there."""
+        """Return ranges of keys, in the given order; None for each key that does not exist."""
         return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
 
     async def exists(self, key: str) -> bool:
-        """Return whether the key has a value."""
+        """Return True if the key has a value."""
         keys.check_object_key(key)
         try:
-            await obstore.head_async(self.store, key)
+            await self._once("exists", key, lambda client: obstore.head_async(client, key))
         except Exception as error:
             if _is_missing(error):
                 return False
@@ -186,26 +324,41 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         return True
 
     async def getsize(self, key: str) -> int:
-        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return the number of bytes of the value; raise FileNotFoundError if there is no such key."""
         keys.check_object_key(key)
-        meta = await obstore.head_async(self.store, key)
+        meta = await self._once("getsize", key, lambda client: obstore.head_async(client, key))
         return int(meta["size"])
 
     async def getsize_prefix(self, prefix: str) -> int:
-        """Return how many bytes all keys under the prefix hold; one listing tells."""
+        """Return the number of bytes of all values under the prefix, by one listing."""
         folder = keys.dir_prefix(keys.check_object_prefix(prefix))
         return sum([int(meta["size"]) async for meta in self._objects(folder)])
 
     async def _objects(self, prefix: str) -> AsyncGenerator[Any, None]:
         with self._damage_named():
-            async for batch in obstore.list(self.store, prefix=prefix or None):
+            async for batch in self._pages(prefix or None):
                 for meta in batch:
                     if keys.is_key(meta["path"]) and not keys.is_lock(meta["path"]):
                         yield meta
 
+    async def _pages(self, prefix: str | None) -> AsyncGenerator[Any, None]:
+        """Yield the pages of a listing; after a fault continue after the last path: services list in order."""
+        attempts = Attempts(self._retries, "list", prefix or "", time.monotonic())
+        client, last = self._client, None
+        while True:
+            try:
+                async for batch in obstore.list(client, prefix=prefix, offset=last):
+                    yield batch
+                    last = batch[-1]["path"] if batch else last
+                return
+            except Exception as error:
+                if not await attempts.go_on(error):
+                    raise
+                client = self.store
+
     @contextlib.contextmanager
     def _damage_named(self) -> Iterator[None]:
-        """Say what it is if a name in the store is none that a key can have."""
+        """Raise an error that names a name in the store that cannot be a key."""
         try:
             yield
         except exceptions.InvalidPathError as error:
@@ -225,7 +378,9 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         """Return the names directly under the prefix, in order."""
         start = keys.dir_prefix(keys.check_object_prefix(prefix))
         with self._damage_named():
-            found = await obstore.list_with_delimiter_async(self.store, prefix=start or None)
+            found = await self._many(
+                "list", start, lambda client: obstore.list_with_delimiter_async(client, prefix=start or None)
+            )
         names = [*found["common_prefixes"], *(meta["path"] for meta in found["objects"])]
         # A service may list the marker of the folder itself, too: it is no name below the folder.
         paths = {name.rstrip("/") for name in names} - {prefix.rstrip("/"), start + keys.LOCKS_FOLDER}
@@ -238,29 +393,56 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         """Store ``value`` under the key."""
         self._check_writable()
         keys.check_object_key(key)
-        await obstore.put_async(self.store, key, check_buffer(self, value).to_bytes())
+        data = check_buffer(self, value).to_bytes()
+        run = self._once if len(data) < _IN_ONE_REQUEST else self._many
+        await run("set", key, lambda client: obstore.put_async(client, key, data))
 
     async def put_if_absent(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` where the key has none; of several who try at once, one succeeds."""
+        """Store ``value`` if the key has none; of several simultaneous calls exactly one succeeds.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+
+        Returns
+        -------
+        bool
+            True if the value was stored.
+        """
         self._check_writable()
         keys.check_object_key(key)
+        data = check_buffer(self, value).to_bytes()
+        return await self._retries.put_once(key, partial(self._create, key, data), partial(self._look, key), data)
+
+    async def _create(self, key: str, data: bytes) -> bool:
         try:
-            await obstore.put_async(self.store, key, check_buffer(self, value).to_bytes(), mode="create")
+            await obstore.put_async(self._client, key, data, mode="create")
         except exceptions.AlreadyExistsError:
             return False
+        except NotImplementedError:  # plain web servers: another process may come between
+            if await self.exists(key):
+                return False
+            await obstore.put_async(self._client, key, data)
         return True
 
+    async def _look(self, key: str) -> bytes | None:
+        found = await self.get(key, default_buffer_prototype())
+        return None if found is None else found.to_bytes()
+
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
-        """Store ``value`` where the key has none."""
+        """Store ``value`` if the key has none."""
         await self.put_if_absent(key, value)
 
     @property
     def supports_set_if_match(self) -> bool:
-        """Return whether the service replaces an object on a condition; local folders and plain HTTP do not."""
+        """Return True if the service replaces an object on a condition; local folders and plain HTTP do not."""
         return type(self.store).__name__ not in {"LocalStore", "HTTPStore"}
 
     async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Store ``value`` where the key still holds ``expected`` (None: nothing); one step for all who use the service.
+        """Store ``value`` if the key still holds ``expected`` (None: no value); one step for all users of the service.
 
         Raises
         ------
@@ -272,46 +454,75 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         self._check_writable()
         keys.check_object_key(key)
         data = check_buffer(self, value).to_bytes()
+        before = expected.to_bytes()
+        replace, look = partial(self._replace, key, data, before), partial(self._look, key)
+        return await self._retries.put_once(key, replace, look, data, before)
+
+    async def _replace(self, key: str, data: bytes, before: bytes) -> bool:
+        async def found(client: Any) -> tuple[Any, bytes]:
+            response = await obstore.get_async(client, key)
+            return response.meta, bytes(await response.bytes_async())
+
         try:
-            found = await obstore.get_async(self.store, key)
-            if bytes(await found.bytes_async()) != expected.to_bytes():
+            meta, value = await self._once("get", key, found)
+            if value != before:
                 return False
-            known = {name: found.meta[name] for name in ("e_tag", "version") if found.meta.get(name)}
-            await obstore.put_async(self.store, key, data, mode=known)  # type: ignore[arg-type]
+            known: Any = {name: meta[name] for name in ("e_tag", "version") if meta.get(name)}
+            await obstore.put_async(self._client, key, data, mode=known)
         except (FileNotFoundError, exceptions.PreconditionError):
             return False
         return True
 
     async def _copy_value(self, src: str, dest: str) -> None:
-        """Copy one value where it lies."""
+        """Copy one value inside the service."""
         keys.check_object_key(dest)
-        await obstore.copy_async(self.store, src, dest)
+        await self._once("copy", src, lambda client: obstore.copy_async(client, src, dest))
 
     async def delete(self, key: str) -> None:
         """Remove the key, if it is there."""
         self._check_writable()
         keys.check_object_key(key)
         with contextlib.suppress(FileNotFoundError):
-            await obstore.delete_async(self.store, key)
+            await self._once("delete", key, lambda client: obstore.delete_async(client, key))
 
     async def delete_dir(self, prefix: str) -> None:
-        """Remove all keys under the prefix, many in one request where the service can do that."""
+        """Remove all keys under the prefix, many in one request if the service can do that."""
         self._check_writable()
         if not prefix.strip("/") and type(self.store).__name__ == "LocalStore":
             check_clearable(str(getattr(self.store, "prefix", None) or "/"))
         folder = keys.dir_prefix(keys.check_object_prefix(prefix))
         paths = [meta["path"] async for meta in self._objects(folder)]
         for first in range(0, len(paths), 1000):
-            await obstore.delete_async(self.store, paths[first : first + 1000])
+            await self._many("delete", folder, partial(_remove, paths=paths[first : first + 1000]))
+
+
+class _Version(NamedTuple):
+    """The version of a value: its entity tag, and for a store in memory, which numbers its tags, the store."""
+
+    tag: str
+    store: int | None
+
+
+def _range_option(byte_range: ByteRequest) -> Any:
+    """Return a range as obstore takes it."""
+    if isinstance(byte_range, SuffixByteRequest):
+        return {"suffix": byte_range.suffix}
+    if isinstance(byte_range, OffsetByteRequest):
+        return {"offset": byte_range.offset}
+    return (byte_range.start, byte_range.end)
+
+
+async def _remove(client: Any, paths: list[str]) -> None:
+    await obstore.delete_async(client, paths)
 
 
 def _is_bad_range(error: Exception) -> bool:
-    """Return whether a service refused the range, not the value: it has no such ranges, or the value is empty."""
+    """Return True if a service refused the range, not the value: it has no such ranges, or the value is empty."""
     text = str(error)
     return type(error).__name__ == "NotSupportedError" or "416" in text or "range" in text.lower()
 
 
 def _is_missing(error: Exception) -> bool:
-    """Return True if an error means that there is no such key; below a file of a local store, too, there is none."""
+    """Return True if an error means that there is no such key; a path below a file of a local store counts, too."""
     missing = isinstance(error, (FileNotFoundError, IsADirectoryError, NotADirectoryError))
     return missing or "(os error 20)" in str(error)

@@ -3,123 +3,220 @@
 from __future__ import annotations
 
 import atexit
-import dbm
 import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, MutableMapping
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, MutableMapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
-from zarr.abc.store import ByteRequest, Store
+from zarr.abc.store import BulkAccess, ByteRequest, Store, is_synchronous
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import MetadataValidationError
 from zarr.storage.databases.dbm import DBMStore as CurrentDBMStore
 from zarr.storage.databases.lmdb import LMDBStore as CurrentLMDBStore
 from zarr.storage.databases.sqlite import SQLiteStore as CurrentSQLiteStore
 from zarr.storage.keys import dir_prefix
-from zarr.storage.layouts.n5 import N5Store as CurrentN5Store
 from zarr.storage.local.store import LocalStore
+from zarr.storage.mapping import StoreMapping, as_bytes
 from zarr.storage.memory import MemoryStore as CurrentMemoryStore
 from zarr.storage.payloads import MappingStore
 from zarr.storage.remote.fsspec import FsspecStore
-from zarr.storage.version2.base import Format2Store, Separator, document_of
+from zarr.storage.url import filesystem_of
+from zarr.storage.wrappers.wrapper import StepsStore, WrapperStore
 from zarr.storage.zip.store import ZipStore as CurrentZipStore
 
+T_Store = TypeVar("T_Store", bound=Store)
+Separator = Literal[".", "/"]
 
-class DirectoryStore(Format2Store[LocalStore]):
-    """A folder: each key is the path of a file.
+_DOCUMENTS: Final = frozenset((".zarray", ".zgroup", ".zattrs", ".zmetadata"))
+_SEPARATORS: Final = (None, ".", "/")
+_NOTHING: Final = b"{}"
 
-    Parameters
-    ----------
-    path : str or Path
-    normalize_keys : bool
-        Whether keys are folded to lower case, which other readers would not do: only False is taken.
-    dimension_separator : {".", "/"}, optional
 
-    Raises
-    ------
-    ValueError
-        For ``normalize_keys=True``.
+def document_of(key: str) -> str | None:
+    """Return the name of the document for a key; None if it is no key of a document.
 
     Examples
     --------
-    >>> import tempfile, zarr
-    >>> store = zarr.DirectoryStore(tempfile.mkdtemp())
-    >>> array = zarr.create(shape=(4,), chunks=(2,), dtype="i4", store=store)
-    >>> array.metadata.zarr_format, sorted(store)
-    (2, ['.zarray'])
+    >>> document_of("a/.zarray"), document_of("a/0.0")
+    ('.zarray', None)
     """
-
-    def __init__(
-        self, path: str | Path, normalize_keys: bool = False, dimension_separator: Separator | None = None
-    ) -> None:
-        refuse_normalizing(normalize_keys)
-        super().__init__(LocalStore(os.path.abspath(path)), dimension_separator)
-        self.path = str(path)
-
-    def dir_path(self, path: str | None = None) -> str:
-        """Return the folder of a path in the store."""
-        return os.path.join(self.path, dir_prefix(path or "").rstrip("/")) if path else self.path
+    name = key.rpartition("/")[2]
+    return name if name in _DOCUMENTS else None
 
 
-def refuse_normalizing(normalize_keys: bool) -> None:
-    """Refuse to fold keys.
+def as_format_2_wrote(name: str, raw: bytes, separator: Separator | None) -> bytes:
+    """Return a document with its members in the order of their names, indented by four.
 
-    Raises
-    ------
-    ValueError
+    The separator "." is left out, unless the caller gave it explicitly.
+
+    Examples
+    --------
+    >>> as_format_2_wrote(".zgroup", b'{"zarr_format":2}', None).decode()
+    '{\\n    "zarr_format": 2\\n}'
     """
-    if normalize_keys:
-        raise ValueError("normalize_keys=True folds keys to lower case, under which nobody finds them; leave it out")
+    document = json.loads(raw)
+    if name == ".zarray" and separator is None and document.get("dimension_separator") == ".":
+        del document["dimension_separator"]
+    return json.dumps(document, indent=4, sort_keys=True, ensure_ascii=True, separators=(",", ": ")).encode()
 
 
-class NestedDirectoryStore(DirectoryStore):
-    """A folder in which the chunks of an array lie in folders of their own: ``0/0`` for the first of a matrix.
+class _DocumentStore(WrapperStore[T_Store]):
+    """A store whose documents are written as zarr-python 2 wrote them."""
+
+    dimension_separator: Separator | None
+
+    def _outward(self, key: str, value: Buffer | None) -> Buffer | None:
+        """Return a value for readers: a document without a separator gets that of the store."""
+        if value is None or self.dimension_separator != "/" or document_of(key) != ".zarray":
+            return value
+        document = json.loads(value.to_bytes())
+        if not isinstance(document, dict) or document.get("dimension_separator") is not None:
+            return value
+        document["dimension_separator"] = "/"
+        return default_buffer_prototype().buffer.from_bytes(json.dumps(document).encode())
+
+    def _inward(self, key: str, value: Buffer) -> Buffer:
+        """Return a value in its stored form."""
+        name = document_of(key)
+        if name is None:
+            return value
+        raw = as_format_2_wrote(name, value.to_bytes(), self.dimension_separator)
+        return default_buffer_prototype().buffer.from_bytes(raw)
+
+    @staticmethod
+    def _is_empty_document(key: str, value: Buffer) -> bool:
+        """Return True if a value is the document of empty attributes, which need not be stored."""
+        return document_of(key) == ".zattrs" and value.to_bytes() == _NOTHING
+
+    async def get(
+        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Read the value of a key."""
+        return self._outward(key, await super().get(key, prototype or default_buffer_prototype(), byte_range))
+
+    def get_sync(
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Read the value of a key."""
+        return self._outward(key, super().get_sync(key, prototype=prototype, byte_range=byte_range))
+
+    async def set(self, key: str, value: Buffer) -> None:
+        """Store a value."""
+        if not (self._is_empty_document(key, value) and not await self.exists(key)):
+            await super().set(key, self._inward(key, value))
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Store a value."""
+        if not (self._is_empty_document(key, value) and not self.exists_sync(key)):
+            super().set_sync(key, self._inward(key, value))
+
+    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
+        """Store a value if there is none."""
+        if not self._is_empty_document(key, value):
+            await super().set_if_not_exists(key, self._inward(key, value))
+
+    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+        """Store a value if there is none."""
+        if not self._is_empty_document(key, value):
+            super().set_if_not_exists_sync(key, self._inward(key, value))
+
+    def bulk_access(self) -> BulkAccess | None:
+        """Return that of the wrapped store: chunks are the same in both."""
+        access = getattr(self._store, "bulk_access", None)
+        found: BulkAccess | None = None if access is None else access()
+        return found
+
+
+class Format2Store(StoreMapping, _DocumentStore[T_Store]):
+    """A store in which new arrays and groups have format 2, unless another format is given.
+
+    It is a mutable mapping of keys to bytes, too.
 
     Parameters
     ----------
-    path : str or Path
-    normalize_keys : bool
-    dimension_separator : "/"
-
-    Raises
-    ------
-    ValueError
-        For another separator.
-    """
-
-    def __init__(
-        self, path: str | Path, normalize_keys: bool = False, dimension_separator: Separator | None = "/"
-    ) -> None:
-        if dimension_separator not in (None, "/"):
-            raise ValueError(f"NestedDirectoryStore has the separator '/', not {dimension_separator!r}")
-        super().__init__(path, normalize_keys, "/")
-
-
-class TempStore(DirectoryStore):
-    """A folder of its own among the temporary files, removed when the process ends.
-
-    Parameters
-    ----------
-    suffix, prefix, dir
-        As for `tempfile.mkdtemp`.
-    normalize_keys : bool
+    store : Store
+        The store of the values.
     dimension_separator : {".", "/"}, optional
+        Separator in the chunk keys of new arrays, unless they define another one. If it is "/", arrays whose document
+        has no separator are read with "/".
+
+    Raises
+    ------
+    ValueError
+        For any other separator.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> store = Format2Store(MemoryStore())
+    >>> store["a/0"] = b"value"
+    >>> list(store), store["a/0"], store.listdir("a")
+    (['a/0'], b'value', ['0'])
     """
 
-    def __init__(
-        self,
-        suffix: str = "",
-        prefix: str = "zarr",
-        dir: str | None = None,
-        normalize_keys: bool = False,
-        dimension_separator: Separator | None = None,
-    ) -> None:
-        path = tempfile.mkdtemp(suffix=suffix, prefix=prefix, dir=dir)
-        atexit.register(shutil.rmtree, path, ignore_errors=True)
-        super().__init__(path, normalize_keys, dimension_separator)
+    default_zarr_format: ClassVar[int] = 2
+
+    def __init__(self, store: T_Store, dimension_separator: Separator | None = None) -> None:
+        if dimension_separator not in _SEPARATORS:
+            raise ValueError(f"dimension_separator must be '.' or '/', got {dimension_separator!r}")
+        super().__init__(store)
+        self.dimension_separator = dimension_separator
+
+    def _with_store(self, store: T_Store) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._store = store
+        return other
+
+    def _put(self, key: str, value: Buffer) -> None:
+        """Store a value as it is: a caller that writes a document by its key gives its final bytes."""
+        if is_synchronous(self._store):
+            self._store.set_sync(key, value)  # type: ignore[attr-defined]
+        else:
+            self._wait(self._store.set(key, value))
+
+    def __contains__(self, key: object) -> bool:
+        # Asynchronous file systems return True for a folder.
+        return super().__contains__(key) and (is_synchronous(self) or self.get(str(key)) is not None)
+
+
+_OF_MAPPER = frozenset(("check", "create", "missing_exceptions"))
+"""Options of a mapping of fsspec, not of its file system."""
+
+
+class FoldedStore(StepsStore):
+    """A store that folds all keys to lower case.
+
+    Examples
+    --------
+    >>> from zarr.storage import MemoryStore
+    >>> from zarr.buffer.cpu import Buffer
+    >>> store = FoldedStore(MemoryStore())
+    >>> store.set_sync("Foo", Buffer.from_bytes(b"value"))
+    >>> store.exists_sync("FOO"), list(store.list_sync())
+    (True, ['foo'])
+    """
+
+    ROUTED = (
+        "get get_ranges exists getsize set set_if_not_exists set_if_match delete delete_dir list_prefix list_dir"
+    )
+
+    def _route(self, key: str) -> tuple[Store, str]:
+        """Return the wrapped store, and the key in lower case."""
+        return self._store, key.lower()
+
+
+def remove_folder(store: Format2Store[Any], key: str) -> bool:
+    """Remove all keys below a key, as a folder; return False if there is none."""
+    if not store.listdir(key):
+        return False
+    store.rmdir(key)
+    return True
 
 
 class MemoryStore(Format2Store[CurrentMemoryStore]):
@@ -128,9 +225,9 @@ class MemoryStore(Format2Store[CurrentMemoryStore]):
     Parameters
     ----------
     root : MutableMapping, optional
-        Values to begin with; they are copied.
+        Initial values; they are copied.
     cls : type
-        Had a use when groups were dicts in dicts; only ``dict`` is taken.
+        Must be ``dict``; kept for code written for zarr-python 2.
     dimension_separator : {".", "/"}, optional
 
     Raises
@@ -172,6 +269,123 @@ class KVStore(Format2Store[MappingStore]):
     def __init__(self, mutablemapping: MutableMapping[str, Any], dimension_separator: Separator | None = None) -> None:
         super().__init__(MappingStore(mutablemapping), dimension_separator)
 
+    @property
+    def _mutable_mapping(self) -> MutableMapping[str, Any]:
+        return self._store.mapping
+
+    # Its values are those of the mapping, of any type.
+
+    def __getitem__(self, key: str) -> Any:
+        return self._mutable_mapping[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._mutable_mapping[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._mutable_mapping[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._mutable_mapping
+
+    def keys(self) -> list[str]:
+        """Return all keys."""
+        return list(self._mutable_mapping.keys())
+
+    def __len__(self) -> int:
+        return len(self._mutable_mapping)
+
+
+class DirectoryStore(Format2Store[Store]):
+    """A folder: each key is the path of a file.
+
+    Parameters
+    ----------
+    path : str or Path
+    normalize_keys : bool
+        If True, keys are folded to lower case, which other readers do not do.
+    dimension_separator : {".", "/"}, optional
+
+    Raises
+    ------
+    ValueError
+        There is a file at the path.
+
+    Examples
+    --------
+    >>> import tempfile, zarr
+    >>> store = zarr.DirectoryStore(tempfile.mkdtemp())
+    >>> array = zarr.create(shape=(4,), chunks=(2,), dtype="i4", store=store)
+    >>> array.metadata.zarr_format, sorted(store)
+    (2, ['.zarray'])
+    """
+
+    def __init__(
+        self, path: str | Path, normalize_keys: bool = False, dimension_separator: Separator | None = None
+    ) -> None:
+        if os.path.isfile(path):
+            raise ValueError(f"there is a file where a folder is asked for: {os.fspath(path)!r}")
+        place: Store = LocalStore(os.path.abspath(path))
+        super().__init__(FoldedStore(place) if normalize_keys else place, dimension_separator)
+        self.path, self.normalize_keys = str(path), normalize_keys
+
+    def _remove_below(self, key: str) -> bool:
+        folder = self.dir_path(key)
+        if not os.path.isdir(folder):
+            return False
+        self.rmdir(key)
+        return True
+
+    def dir_path(self, path: str | None = None) -> str:
+        """Return the folder of a path in the store."""
+        return os.path.join(self.path, dir_prefix(path or "").rstrip("/")) if path else self.path
+
+
+class NestedDirectoryStore(DirectoryStore):
+    """A folder in which the chunks of an array lie in folders of their own: ``0/0`` for the first of a matrix.
+
+    Parameters
+    ----------
+    path : str or Path
+    normalize_keys : bool
+    dimension_separator : "/"
+
+    Raises
+    ------
+    ValueError
+        For another separator.
+    """
+
+    def __init__(
+        self, path: str | Path, normalize_keys: bool = False, dimension_separator: Separator | None = "/"
+    ) -> None:
+        if dimension_separator not in (None, "/"):
+            raise ValueError(f"NestedDirectoryStore has the separator '/', not {dimension_separator!r}")
+        super().__init__(path, normalize_keys, "/")
+
+
+class TempStore(DirectoryStore):
+    """A new folder among the temporary files, removed when the process ends.
+
+    Parameters
+    ----------
+    suffix, prefix, dir
+        As for `tempfile.mkdtemp`.
+    normalize_keys : bool
+    dimension_separator : {".", "/"}, optional
+    """
+
+    def __init__(
+        self,
+        suffix: str = "",
+        prefix: str = "zarr",
+        dir: str | None = None,
+        normalize_keys: bool = False,
+        dimension_separator: Separator | None = None,
+    ) -> None:
+        path = tempfile.mkdtemp(suffix=suffix, prefix=prefix, dir=dir)
+        atexit.register(shutil.rmtree, path, ignore_errors=True)
+        super().__init__(path, normalize_keys, dimension_separator)
+
 
 class ZipStore(Format2Store[CurrentZipStore]):
     """One zip file.
@@ -198,12 +412,12 @@ class ZipStore(Format2Store[CurrentZipStore]):
         self.path = str(path)
 
     def flush(self) -> None:
-        """Close the file, so that it is whole on the disk; the store stays in use."""
+        """Close the file, so that it is complete on the disk; the store can still be used."""
         self.close()
 
 
 class FSStore(Format2Store[Store]):
-    """A place that fsspec can open. The mapping methods are for file systems that fsspec serves without coroutines.
+    """A place that fsspec can open.
 
     Parameters
     ----------
@@ -213,12 +427,17 @@ class FSStore(Format2Store[Store]):
         An older name of ``dimension_separator``.
     mode : {"r", "w", "r+", "a"}
     exceptions : sequence of type, optional
-        Which errors mean that a key is not there; by default the store's own.
+        Errors that mean that a key does not exist; by default those of the store.
     dimension_separator : {".", "/"}, optional
     fs : fsspec.AbstractFileSystem, optional
-        Then ``url`` is a path in it.
+        The file system; then ``url`` is a path in it.
     **storage_options
-        For fsspec.
+        Options of fsspec.
+
+    Raises
+    ------
+    ValueError
+        If options are given together with ``fs``.
     """
 
     def __init__(
@@ -232,18 +451,36 @@ class FSStore(Format2Store[Store]):
         fs: Any = None,
         **storage_options: Any,
     ) -> None:
-        refuse_normalizing(normalize_keys)
         read_only = mode == "r"
         options: dict[str, Any] = {} if exceptions is None else {"allowed_exceptions": tuple(exceptions)}
         store: Store
         if fs is not None:
+            if storage_options.keys() - _OF_MAPPER:
+                raise ValueError(f"options of fsspec beside fs, which is open already: {sorted(storage_options)}")
+            if storage_options.get("create"):
+                fs.makedirs(url, exist_ok=True)
             store = FsspecStore(fs, path=url, read_only=read_only, **options)
         elif "://" in url or "::" in url:
             store = FsspecStore.from_url(url, storage_options=storage_options, read_only=read_only, **options)
         else:
             store = LocalStore(os.path.abspath(url), read_only=read_only)
-        super().__init__(store, dimension_separator if key_separator is None else key_separator)
-        self.path = url
+        separator = dimension_separator if key_separator is None else key_separator
+        super().__init__(FoldedStore(store) if normalize_keys else store, separator)
+        self.path, self.mode, self.normalize_keys = url, mode, normalize_keys
+        self._fs, self._options = fs, storage_options
+
+    def _remove_below(self, key: str) -> bool:
+        return remove_folder(self, key)
+
+    @property
+    def fs(self) -> Any:
+        """The file system of fsspec."""
+        return filesystem_of(self.path, self._options)[0] if self._fs is None else self._fs
+
+    @property
+    def map(self) -> Any:
+        """The place as a mapping of fsspec."""
+        return self.fs.get_mapper(self.path)
 
 
 class SQLiteStore(Format2Store[CurrentSQLiteStore]):
@@ -263,13 +500,13 @@ class SQLiteStore(Format2Store[CurrentSQLiteStore]):
 
 
 class LMDBStore(Format2Store[CurrentLMDBStore]):
-    """A database of LMDB, for which the package ``lmdb`` is needed: ``pip install 'zarr[lmdb]'``.
+    """A database of LMDB, which needs the package ``lmdb``: ``pip install 'zarr[lmdb]'``.
 
     Parameters
     ----------
     path : str or Path
     buffers : bool
-        Whether values may be views of the database; has no effect on what is read.
+        Has no effect on reads; kept for code written for zarr-python 2.
     dimension_separator : {".", "/"}, optional
     **kwargs
         For `zarr.storage.LMDBStore`.
@@ -288,10 +525,10 @@ class DBMStore(Format2Store[CurrentDBMStore]):
     Parameters
     ----------
     path : str or Path
-    flag : {"r", "w", "c"}
-        ``"n"``, which empties the database, is not taken.
+    flag : {"r", "w", "c", "n"}
+        ``"n"`` empties the database.
     open : callable, optional
-        Opens the database; `dbm.open` by default.
+        The function that opens the database; `dbm.open` by default.
     dimension_separator : {".", "/"}, optional
     **kwargs
         For `zarr.storage.DBMStore`.
@@ -310,47 +547,171 @@ class DBMStore(Format2Store[CurrentDBMStore]):
         dimension_separator: Separator | None = None,
         **kwargs: Any,
     ) -> None:
-        if flag not in ("r", "w", "c"):
-            raise ValueError(f"flag must be 'r', 'w' or 'c', got {flag!r}; to begin anew, remove the file")
-        store = CurrentDBMStore(path, opener=open or dbm.open, read_only=flag == "r", **kwargs)
-        super().__init__(store, dimension_separator)
+        super().__init__(CurrentDBMStore(path, flag, open=open, **kwargs), dimension_separator)
         self.path, self.flag = str(path), flag
 
 
-class N5Store(CurrentN5Store):
-    """A hierarchy of N5 in a folder, for reading; what is made is a `zarr.storage.N5Store`.
+class CachedMapping(MutableMapping[str, Any]):
+    """A mapping that caches the values and the list of keys of another mapping.
 
     Parameters
     ----------
-    path : str or Path
-    normalize_keys : bool
+    below : MutableMapping
+    max_size : int or None
+        Bytes of values to keep; None for all.
+
+    Examples
+    --------
+    >>> cache = CachedMapping({"a": b"value"}, None)
+    >>> cache["a"], cache["a"], cache.hits, cache.misses
+    (b'value', b'value', 1, 1)
+    """
+
+    def __init__(self, below: MutableMapping[str, Any], max_size: int | None) -> None:
+        self.below = below
+        self.max_size = max_size
+        self.hits = self.misses = 0
+        self._size = 0
+        self._values: OrderedDict[str, Any] = OrderedDict()
+        self._keys: list[str] | None = None
+        self._contains: dict[str, bool] = {}
+        self._lock = threading.RLock()
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.below, self.max_size
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def __getitem__(self, key: str) -> Any:
+        with self._lock:
+            if key in self._values:
+                self.hits += 1
+                self._values.move_to_end(key)
+                return self._values[key]
+        value = self.below[key]
+        with self._lock:
+            self.misses += 1
+            if key not in self._values:
+                self._keep(key, value)
+        return value
+
+    def _keep(self, key: str, value: Any) -> None:
+        """Keep a value, and drop those that were used longest ago."""
+        size = len(value)
+        if self.max_size is not None and size > self.max_size:
+            return
+        while self.max_size is not None and self._size + size > self.max_size:
+            self._size -= len(self._values.popitem(last=False)[1])
+        self._values[key] = value
+        self._size += size
+
+    def _forget(self, key: str) -> None:
+        value = self._values.pop(key, None)
+        self._size -= 0 if value is None else len(value)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.below[key] = value
+        with self._lock:
+            self.invalidate_keys()
+            self._forget(key)
+            self._keep(key, as_bytes(value))
+
+    def __delitem__(self, key: str) -> None:
+        del self.below[key]
+        with self._lock:
+            self.invalidate_keys()
+            self._forget(key)
+
+    def __contains__(self, key: object) -> bool:
+        with self._lock:
+            if key not in self._contains:
+                self._contains[str(key)] = key in self.below
+            return self._contains[str(key)]
+
+    def __iter__(self) -> Iterator[str]:
+        with self._lock:
+            if self._keys is None:
+                self._keys = list(self.below.keys())
+            return iter(list(self._keys))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def invalidate_values(self) -> None:
+        """Drop all cached values."""
+        with self._lock:
+            self._values.clear()
+            self._size = 0
+
+    def invalidate_keys(self) -> None:
+        """Drop the cached list of keys."""
+        with self._lock:
+            self._keys = None
+            self._contains.clear()
+
+
+class LRUStoreCache(KVStore):
+    """Keep the values of a store that were read in memory, and drop first those that were not read for longest.
+
+    Changes that others make in the store below are not noticed: call :meth:`invalidate` after them.
+
+    Parameters
+    ----------
+    store : Store or MutableMapping
+    max_size : int or None
+        Bytes to keep; None for all.
 
     Examples
     --------
     >>> import zarr
-    >>> zarr.N5Store("data.n5").read_only
-    True
+    >>> cache = zarr.LRUStoreCache(zarr.MemoryStore({"a": b"value"}), max_size=2**20)
+    >>> cache["a"], cache["a"], cache.hits
+    (b'value', b'value', 1)
     """
 
-    def __new__(cls, path: str | Path, normalize_keys: bool = False) -> Any:
-        """Return a store over a folder."""
-        refuse_normalizing(normalize_keys)
-        return CurrentN5Store(LocalStore(os.path.abspath(path), read_only=True))
+    def __init__(self, store: Any, max_size: int | None) -> None:
+        below = store
+        if isinstance(store, Store) and not isinstance(store, MutableMapping):
+            below = Format2Store(store)
+        super().__init__(CachedMapping(below, max_size), getattr(store, "dimension_separator", None))
 
+    @property
+    def _cache(self) -> CachedMapping:
+        return self._store.mapping  # type: ignore[return-value]
 
-class N5FSStore(CurrentN5Store):
-    """A hierarchy of N5 where fsspec can read, for reading; what is made is a `zarr.storage.N5Store`.
+    @property
+    def settled_document(self) -> Any:
+        """Return the rule of the store below for new documents, if it has one."""
+        return getattr(self._cache.below, "settled_document", None)
 
-    Parameters
-    ----------
-    url : str
-    **kwargs
-        For `zarr.FSStore`.
-    """
+    @property
+    def max_size(self) -> int | None:
+        """Return the maximum number of bytes in the cache; None for no limit."""
+        return self._cache.max_size
 
-    def __new__(cls, url: str, **kwargs: Any) -> Any:
-        """Return a store over what a URL names."""
-        return CurrentN5Store(FSStore(url, **{**kwargs, "mode": "r"})._store)
+    @property
+    def hits(self) -> int:
+        """Return the number of values that came from memory."""
+        return self._cache.hits
+
+    @property
+    def misses(self) -> int:
+        """Return the number of values that came from the store."""
+        return self._cache.misses
+
+    def invalidate(self) -> None:
+        """Drop all cached values, and the list of keys."""
+        self.invalidate_values()
+        self.invalidate_keys()
+
+    def invalidate_values(self) -> None:
+        """Drop all cached values."""
+        self._cache.invalidate_values()
+
+    def invalidate_keys(self) -> None:
+        """Drop the cached list of keys."""
+        self._cache.invalidate_keys()
 
 
 class _GoneStore:
@@ -374,25 +735,26 @@ class MongoDBStore(_GoneStore):
 
 
 class ConsolidatedMetadataStore(Format2Store[Store]):
-    """A store that reads documents from the copy that ``zarr.consolidate_metadata`` made; it cannot be written to.
+    """A read-only store that takes documents from the consolidated metadata of ``zarr.consolidate_metadata``.
 
     Parameters
     ----------
-    store : Store
-        With synchronous methods.
+    store : Store or MutableMapping
+        A store with synchronous methods.
     metadata_key : str
-        The key of the copy.
+        The key of the consolidated metadata.
 
     Raises
     ------
     KeyError
-        There is no copy.
+        If there is no consolidated metadata.
     MetadataValidationError
-        It is not one, or of another version.
+        If it is malformed, or of another version.
     """
 
-    def __init__(self, store: Store, metadata_key: str = ".zmetadata") -> None:
-        super().__init__(store.with_read_only(True), getattr(store, "dimension_separator", None))
+    def __init__(self, store: Store | MutableMapping[str, Any], metadata_key: str = ".zmetadata") -> None:
+        place = store if isinstance(store, Store) else KVStore(store)
+        super().__init__(place.with_read_only(True), getattr(store, "dimension_separator", None))
         raw = self._store.get_sync(metadata_key)  # type: ignore[attr-defined]
         if raw is None:
             raise KeyError(metadata_key)
@@ -400,20 +762,29 @@ class ConsolidatedMetadataStore(Format2Store[Store]):
         if not isinstance(copy, dict) or copy.get("zarr_consolidated_format") != 1:
             raise MetadataValidationError(f"{metadata_key!r} is no consolidated metadata of version 1")
         make = default_buffer_prototype().buffer.from_bytes
-        self._documents = {key: make(json.dumps(value).encode()) for key, value in copy["metadata"].items()}
+        self._values = copy["metadata"]
+        self._documents = {key: make(json.dumps(value).encode()) for key, value in self._values.items()}
 
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Read a document from the copy, any other value from the store."""
-        if document_of(key) is not None:
-            return self._outward(key, self._documents.get(key))
-        return await super().get(key, prototype, byte_range)
+    def __getitem__(self, key: str) -> Any:
+        """Return a document from consolidated metadata; any other value as bytes."""
+        return self._values[key] if key in self._values else super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._values or super().__contains__(key)
+
+    def __delitem__(self, key: str) -> None:
+        self._check_writable()
+
+    def _later(self, key: str, *args: Any, **options: Any) -> Any:
+        return self._from_copy(key) if document_of(key) is not None else super()._later(key, *args, **options)
+
+    async def _from_copy(self, key: str) -> Buffer | None:
+        return self._outward(key, self._documents.get(key))
 
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Read a document from the copy, any other value from the store."""
+        """Read a document from consolidated metadata, any other value from the store."""
         if document_of(key) is not None:
             return self._outward(key, self._documents.get(key))
         return super().get_sync(key, prototype=prototype, byte_range=byte_range)

@@ -1,4 +1,4 @@
-"""Log what is asked of a store."""
+"""Log the calls of a store."""
 
 from __future__ import annotations
 
@@ -8,25 +8,22 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
-from zarr.abc.store import Store
+from zarr.abc.store import ByteRequest, Store
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.storage.wrappers.wrapper import WrapperStore, named_as
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
 
 T_Store = TypeVar("T_Store", bound=Store)
 
 
 def _subject(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Return the key or prefix that a call is about; an empty text where it is about the whole store."""
+    """Return the key or prefix of a call; an empty text if it is about the whole store."""
     return args[0] if args else options.get("key", options.get("prefix", ""))
 
 
 def logged(name: str) -> Any:
-    """Return a method that logs the call, with its first argument, and hands it on."""
+    """Return a method that logs the call, with its first argument, and calls the wrapped store."""
     method = getattr(WrapperStore, name)
 
     def plain(self: LoggingStore[Any], *args: Any, **options: Any) -> Any:
@@ -47,7 +44,7 @@ def logged(name: str) -> Any:
 
 
 def logged_property(name: str) -> Any:
-    """Return a property that logs that it is asked for, and is what the wrapped store says."""
+    """Return a property that logs each read and returns the value of the wrapped store."""
 
     def say(self: LoggingStore[Any]) -> Any:
         with self.log(method=name):
@@ -57,19 +54,21 @@ def logged_property(name: str) -> Any:
 
 
 class LoggingStore(WrapperStore[T_Store]):
-    """Log every call, with the time it took, and counts the calls of each method.
+    """Log every call with its duration, and count the calls of each method.
 
     Parameters
     ----------
     store : Store
+        The store whose calls are logged.
     log_level : str
+        The level of the lines that are logged. Default: ``"DEBUG"``.
     log_handler : logging.Handler, optional
-        By default one that prints to standard output.
+        The handler; by default one that prints to standard output.
 
     Attributes
     ----------
     counter : dict
-        How often each method was called.
+        The number of calls of each method.
 
     Examples
     --------
@@ -117,7 +116,15 @@ class LoggingStore(WrapperStore[T_Store]):
 
     @contextmanager
     def log(self, hint: Any = "", *, method: str | None = None) -> Generator[None, None, None]:
-        """Log and count a call of a method; by default of the one that uses this context."""
+        """Log and count a call of a method; by default of the one that uses this context.
+
+        Parameters
+        ----------
+        hint : object
+            Further text for the line.
+        method : str or None
+            The name of the method.
+        """
         method = (method or sys._getframe(2).f_code.co_name).removesuffix("_sync")
         operation = f"{type(self._store).__name__}.{method}"
         if hint != "":
@@ -132,7 +139,7 @@ class LoggingStore(WrapperStore[T_Store]):
 
     @classmethod
     async def open(cls: type[Self], store_cls: type[T_Store], *args: Any, **kwargs: Any) -> Self:
-        """Make a store of ``store_cls`` with the arguments given, open it, and wrap it."""
+        """Make a store of ``store_cls`` with the given arguments, open it, and wrap it."""
         log_level = kwargs.pop("log_level", "DEBUG")
         log_handler = kwargs.pop("log_handler", None)
         store = store_cls(*args, **kwargs)
@@ -152,13 +159,13 @@ class LoggingStore(WrapperStore[T_Store]):
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
     ) -> list[Buffer | None]:
-        """Log, and hand on."""
+        """Log the call, and call the wrapped store."""
         key_ranges = list(key_ranges)
         with self.log(",".join(key for key, _ in key_ranges), method="get_partial_values"):
             return await super().get_partial_values(prototype, key_ranges)
 
     async def is_empty(self, prefix: str = "") -> bool:
-        """Log, and hand on."""
+        """Log the call, and call the wrapped store."""
         with self.log(prefix, method="is_empty"):
             return bool(await super().is_empty(prefix))
 

@@ -1,49 +1,41 @@
-"""Changes that are not stored yet, over a store that does not know of them."""
+"""Changes that are not stored yet, over a store that they do not reach yet."""
 
 from __future__ import annotations
 
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
-from zarr._lazy import LazyModule
-from zarr.abc.store import BulkAccess, SyncStore
-from zarr.abc.stores.changes import Changes, Stage, TakenError
+from zarr._lazy import hashlib
+from zarr.abc.store import BulkAccess, ByteRequest, SyncStore
+from zarr.abc.stores.changes import Changes, Stage, TakenError, is_document
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.base import BlockingStore
 from zarr.storage.checks import check_buffer, frozen
 from zarr.storage.keys import check_key, child_names, dir_prefix
+from zarr.storage.ranges import slice_of
 from zarr.types import METADATA_NAMES
-
-if TYPE_CHECKING:
-    import hashlib
-
-    from zarr.abc.store import ByteRequest
-    from zarr.storage import ranges
-else:
-    hashlib = LazyModule("hashlib")
-    ranges = LazyModule("zarr.storage.ranges")
 
 
 def digest_of(value: Any) -> bytes | None:
-    """Return what a value is known again by; None for no value.
+    """Return a digest by which a value is recognised; None for no value.
 
     Examples
     --------
     >>> digest_of(None) is None, digest_of(b"a") == digest_of(b"b")
     (True, False)
     """
-    return None if value is None else hashlib.blake2b(value, digest_size=16).digest()
+    return None if value is None else hashlib.blake2b(value, digest_size=_DIGEST_BYTES).digest()
 
 
 def is_below(key: str, folder: str) -> bool:
-    """Return whether a key lies below a folder; the root is ``""``."""
+    """Return True if a key lies below a folder; the root is ``""``."""
     return not folder or key.startswith(f"{folder}/")
 
 
 def check_expected(changes: Changes, read: Callable[[str], Any]) -> None:
-    """See that keys hold what they must hold for changes to fit; ``read`` gives the bytes of one, or None.
+    """Check that keys have their expected values; ``read`` returns the bytes of a key, or None.
 
     Raises
     ------
@@ -53,24 +45,41 @@ def check_expected(changes: Changes, read: Callable[[str], Any]) -> None:
         if read(key) is not None:
             raise TakenError(key)
     for key, digest in changes.digests.items():
-        if digest_of(read(key)) != digest:
+        if not is_expected(read(key), digest):
             raise TakenError(key)
 
 
+def is_expected(value: Any, expected: bytes | None) -> bool:
+    """Return True if a value is the one of a digest; or of the expected value itself, if that is a large document.
+
+    Examples
+    --------
+    >>> is_expected(b"a", digest_of(b"a")), is_expected(b"a", None), is_expected(b"a" * 20, b"a" * 20)
+    (True, False, True)
+    """
+    if value is None or expected is None or len(expected) == _DIGEST_BYTES:
+        return digest_of(value) == expected
+    return (value if type(value) is bytes else bytes(value)) == expected
+
+
+_DIGEST_BYTES: Final = 16
+_LARGE_BYTES: Final = 1 << 20
+"""Larger documents are compared as they are: the digest of one with consolidated metadata takes as long as its edit."""
+
 _UNTOUCHED: Any = object()
-"""For keys that a transaction has not changed."""
+"""The mark for keys that a transaction has not changed."""
 
 
 class OverlayStore(BlockingStore):
-    """A store as it will be: changes are kept in memory, all else is read from the store below.
+    """A store with pending changes: they are kept in memory, everything else is read from the store below.
 
     Parameters
     ----------
     base : SyncStore
     lock_prefix : str
-        Under which name keys are locked.
+        The name under which keys are locked.
     watch : bool
-        Whether to keep note of what was read from the store below, so that somebody else's changes are noticed.
+        If True, record the values read from the store below, so that changes of others are noticed.
 
     Examples
     --------
@@ -111,11 +120,11 @@ class OverlayStore(BlockingStore):
         return self._lock_prefix
 
     def lock_folder(self, path: str) -> str:
-        """Return no folder: no other process sees what is kept here, and it is compared when it is applied."""
+        """Return no folder: no other process sees these changes, and they are compared when they are applied."""
         return ""
 
     def changes(self, absent: Collection[str] = ()) -> Changes:
-        """Return what was changed, and what must still hold: documents, and values read before written."""
+        """Return the changes, and the values that must still be there: documents, and values read before a write."""
         with self._lock:
             seen = {
                 key: digest for key, digest in self._seen.items() if key in self._values or key.endswith(_DOCUMENTS)
@@ -131,14 +140,17 @@ class OverlayStore(BlockingStore):
     def _note(self, key: str, value: Buffer | None) -> Buffer | None:
         if self._watch and key not in self._seen:
             with self._lock:
-                self._seen.setdefault(key, digest_of(None if value is None else value.as_numpy_array()))
+                if value is not None and len(value) > _LARGE_BYTES and is_document(key):
+                    self._seen.setdefault(key, value.to_bytes())
+                else:
+                    self._seen.setdefault(key, digest_of(None if value is None else value.as_numpy_array()))
         return value
 
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None where there is no such key."""
-        value = self._values.get(key, _UNTOUCHED)  # asked once: another thread may drop what is kept
+        """Return the value of a key, or a range of it; None if there is no such key."""
+        value = self._values.get(key, _UNTOUCHED)  # read once: another thread may drop the changes
         if value is _UNTOUCHED:
             if self._removed and self._is_removed(key):
                 return None
@@ -148,17 +160,17 @@ class OverlayStore(BlockingStore):
         if value is None:
             return None
         value = (default_buffer_prototype() if prototype is None else prototype).buffer.from_buffer(value)
-        return value if byte_range is None else value[ranges.slice_of(byte_range, len(value))]
+        return value if byte_range is None else value[slice_of(byte_range, len(value))]
 
     def exists_sync(self, key: str) -> bool:
-        """Return whether the key has a value."""
+        """Return True if the key has a value."""
         value = self._values.get(key, _UNTOUCHED)
         if value is not _UNTOUCHED:
             return value is not None
         return not self._is_removed(key) and self._base.exists_sync(key)
 
     def getsize_sync(self, key: str) -> int:
-        """Return how many bytes the key holds; FileNotFoundError where there is no such key."""
+        """Return the number of bytes of the value; raise FileNotFoundError if there is no such key."""
         value = self._values.get(key)
         if value is not None:
             return len(value)
@@ -201,7 +213,7 @@ class OverlayStore(BlockingStore):
             self._defaults.pop(key, None)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Keep ``value`` where the key has none."""
+        """Keep ``value`` if the key has none."""
         self._check_writable()
         with self._lock:
             if self.exists_sync(key):
@@ -214,7 +226,7 @@ class OverlayStore(BlockingStore):
             return True
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Keep ``value`` where the key has none."""
+        """Keep ``value`` if the key has none."""
         self.put_if_absent_sync(key, value)
 
     def delete_sync(self, key: str) -> None:
@@ -230,7 +242,7 @@ class OverlayStore(BlockingStore):
         self._check_writable()
         folder = prefix.rstrip("/")
         with self._lock:
-            # Removed first, dropped then: those who read meanwhile must not find what the store below has.
+            # Mark the removal first, then drop the values: a reader meanwhile must not find those of the store below.
             if not self._is_removed(folder) and folder not in self._removed:
                 self._removed.append(folder)
                 kept = [gone for gone in self._removed if gone == folder or not is_below(gone, folder)]
@@ -241,7 +253,7 @@ class OverlayStore(BlockingStore):
     # Bulk
 
     def bulk_access(self) -> BulkAccess | None:
-        """Return how many values are handed over at a time."""
+        """Return that several values are moved at a time."""
         return BulkAccess(kind="buffers", get_many=self._get_payloads, set_many=self._set_payloads)
 
     def _get_payloads(self, keys: list[str]) -> list[Any]:
@@ -269,7 +281,7 @@ _DOCUMENTS = tuple(METADATA_NAMES)
 
 
 class OverlayStage(Stage):
-    """Changes gathered in memory, and stored by one call.
+    """Changes that are collected in memory, and stored by one call.
 
     Parameters
     ----------
@@ -292,12 +304,12 @@ class OverlayStage(Stage):
         self._apply(self.store.changes(self._absent))
 
     def discard(self) -> None:
-        """Forget the changes."""
+        """Drop the changes."""
         self.store = OverlayStore(self.store._base, self.store.lock_prefix, read_only=True)
 
 
 class TransactionStore(BlockingStore):
-    """The base of stores that make many changes in one step, which a class says in ``apply_sync``."""
+    """The base of stores that make many changes in one step, which a subclass defines in ``apply_sync``."""
 
     @property
     @abstractmethod
@@ -305,7 +317,21 @@ class TransactionStore(BlockingStore):
         """Return the name under which keys are locked."""
 
     def stage_sync(self, path: str, *, replace: Collection[str] = (), absent: Collection[str] = ()) -> Stage:
-        """Return a stage of changes that are gathered in memory, and then made in one step."""
+        """Return a stage of changes that are collected in memory, and then made in one step.
+
+        Parameters
+        ----------
+        path : str
+            The path in the store.
+        replace : Collection[str]
+            Keys whose values are replaced.
+        absent : Collection[str]
+            Keys that must have no value when the folder takes its place.
+
+        Returns
+        -------
+        Stage
+        """
         self._check_writable()
         return OverlayStage(self, self.lock_prefix, self.apply_sync, absent)
 
@@ -316,5 +342,5 @@ class TransactionStore(BlockingStore):
         Raises
         ------
         TakenError
-            If a key does not hold what it was expected to hold; nothing has changed then.
+            If a key does not hold its expected value; nothing has changed then.
         """

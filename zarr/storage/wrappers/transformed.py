@@ -1,4 +1,4 @@
-"""View a store as one array does, through its storage transformers: chunks pass them, documents do not."""
+"""A store as one array sees it through its storage transformers: they handle chunks, not documents."""
 
 from __future__ import annotations
 
@@ -15,28 +15,20 @@ from zarr.storage.wrappers.wrapper import Call, StepsStore
 from zarr.types import METADATA_NAMES
 
 
-def routed(name: str) -> Any:
-    """Return the steps of a method that the store of the chunks answers for chunks, the user's store for all else."""
-
-    def steps(self: TransformedStore, key: str, *arguments: Any, **options: Any) -> Steps[Any]:
-        store = self._chunks if self._is_chunk(key) else self._store
-        return (yield Call(store, name, key, *arguments, **options))
-
-    return steps
-
-
 class TransformedStore(StepsStore):
-    """A store whose keys below an array, save documents, go through another store.
+    """A store whose keys below an array, except documents, go through another store.
 
     Parameters
     ----------
     plain : Store
         The store of the user.
     chunks : Store
-        What the transformers made of it.
+        The store that the transformers returned.
     path : str
         The path of the array.
     """
+
+    ROUTED = "get exists getsize set set_if_not_exists delete"
 
     def __init__(self, plain: Store, chunks: Store, path: str) -> None:
         super().__init__(plain)
@@ -47,8 +39,12 @@ class TransformedStore(StepsStore):
     def _is_chunk(self, key: str) -> bool:
         return key.startswith(self._below) and key[len(self._below) :] not in METADATA_NAMES
 
+    def _route(self, key: str) -> tuple[Store, str]:
+        """Return the store of the chunks for the key of a chunk, the user's store for any other key."""
+        return self._chunks if self._is_chunk(key) else self._store, key
+
     def with_read_only(self, read_only: bool = False) -> TransformedStore:
-        """Return the same view of a store that may, or may not, be written to."""
+        """Return the same view of a store, read-only or writable."""
         plain, chunks = self._store.with_read_only(read_only), self._chunks.with_read_only(read_only)
         return TransformedStore(plain, chunks, self.path)
 
@@ -58,7 +54,7 @@ class TransformedStore(StepsStore):
         return is_synchronous(self._store) and is_synchronous(self._chunks)
 
     def bulk_access(self) -> BulkAccess | None:
-        """Return None: a transformer sees every single value."""
+        """Return None: a transformer handles every single value."""
         return None
 
     def __str__(self) -> str:
@@ -66,13 +62,6 @@ class TransformedStore(StepsStore):
 
     def __eq__(self, value: object) -> bool:
         return super().__eq__(value) and (self._chunks, self.path) == (value._chunks, value.path)  # type: ignore[attr-defined]
-
-    get_steps = routed("get")
-    exists_steps = routed("exists")
-    getsize_steps = routed("getsize")
-    set_steps = routed("set")
-    set_if_not_exists_steps = routed("set_if_not_exists")
-    delete_steps = routed("delete")
 
     def delete_dir_steps(self, prefix: str) -> Steps[None]:
         """Remove all keys below a folder."""
@@ -106,7 +95,7 @@ class TransformedStore(StepsStore):
 
 
 def transformed_store(store: Store, path: str, transformers: Sequence[Mapping[str, Any]]) -> Store:
-    """Return the store that serves an array whose document names storage transformers.
+    """Return the store for an array whose document has storage transformers.
 
     Parameters
     ----------
@@ -115,12 +104,12 @@ def transformed_store(store: Store, path: str, transformers: Sequence[Mapping[st
     path : str
         The path of the array.
     transformers : sequence of dict
-        Their JSON forms, the first next to the array.
+        Their JSON forms; the first one is next to the array.
 
     Raises
     ------
     TypeError
-        What is registered under a name cannot wrap a store.
+        If the class registered for a name cannot wrap a store.
     """
     chunks = store
     for document in reversed(transformers):

@@ -5,17 +5,22 @@ from __future__ import annotations
 import builtins
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, cast
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar, cast
 
-from zarr.abc.store import BulkAccess, Store, SyncStore, bulk_access_of, is_synchronous, takes_contents_first
+from zarr.abc.store import (
+    BulkAccess,
+    ByteRequest,
+    Store,
+    SyncStore,
+    bulk_access_of,
+    is_synchronous,
+    takes_contents_first,
+)
 from zarr.abc.stores.abilities import plain_method
 from zarr.abc.stores.async_store import as_folder, gather_windowed
 from zarr.abc.stores.changes import PartialValue
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put, Request, Steps
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest
 
 T = TypeVar("T")
 T_Store = TypeVar("T_Store", bound=Store)
@@ -26,18 +31,17 @@ def named_as(name: str, method: Any) -> Any:
     return wraps(getattr(SyncStore, name), updated=())(method)
 
 
-def said(name: str) -> Any:
-    """Return a property that is what the wrapped store says."""
+def forwarded_property(name: str) -> Any:
+    """Return a property with the value of the wrapped store."""
 
-    def value(self: WrapperStore[Any]) -> bool:
-        answer: bool = getattr(self._store, name)
-        return answer
+    def value(self: WrapperStore[Any]) -> Any:
+        return getattr(self._store, name)
 
     return property(value, doc=getattr(SyncStore, name).__doc__)
 
 
-def handed_on(name: str) -> Any:
-    """Return a method that hands each call on to the method of the same name of the wrapped store."""
+def forwarded(name: str) -> Any:
+    """Return a method that calls the method of the same name of the wrapped store."""
 
     def plain(self: WrapperStore[Any], *args: Any, **options: Any) -> Any:
         return plain_method(self._store, name)(*args, **options)
@@ -49,18 +53,22 @@ def handed_on(name: str) -> Any:
         return await getattr(self._store, name)(*args, **options)
 
     method = plain if name.endswith("_sync") else listing if name.startswith("list") else coroutine
-    return named_as(name, method) if hasattr(SyncStore, name) else method
+    if hasattr(SyncStore, name):
+        return named_as(name, method)
+    method.__doc__ = f"Call ``{name}`` of the wrapped store.\n\nReturns\n-------\nobject\n    What it returns."
+    return method
 
 
 class WrapperStore(Store, Generic[T_Store]):
-    """Hand every call on to another store.
+    """Pass every call to another store.
 
-    Subclass it and override what should differ. A subclass that overrides only a coroutine (``get``) is used through
-    its coroutines; to keep the short way of synchronous stores, override the plain method (``get_sync``) too.
+    Subclass it and override the methods that should differ. If a subclass overrides only a coroutine (``get``), its
+    coroutines are used; to keep the direct way of synchronous stores, override the plain method (``get_sync``), too.
 
     Parameters
     ----------
     store : Store
+        The store that is wrapped.
 
     Examples
     --------
@@ -76,33 +84,38 @@ class WrapperStore(Store, Generic[T_Store]):
 
     @classmethod
     async def open(cls: type[Self], store_cls: type[T_Store], *args: Any, **kwargs: Any) -> Self:
-        """Make a store of ``store_cls`` with the arguments given, open it, and wrap it."""
+        """Make a store of ``store_cls`` with the given arguments, open it, and wrap it."""
         store = store_cls(*args, **kwargs)
         await store._open()
         return cls(store=store)
 
     def _with_store(self, store: T_Store) -> Self:
-        """Return the same wrapper around another store; override where the constructor takes more."""
+        """Return the same wrapper around another store; override this if the constructor has more parameters."""
         return type(self)(store=store)
 
     def with_read_only(self, read_only: bool = False) -> Self:
-        """Return the same wrapper around a store that may, or may not, be written to."""
+        """Return the same wrapper around a store that is read-only or writable."""
         return self._with_store(cast("T_Store", self._store.with_read_only(read_only)))
 
     @property
     def synchronous(self) -> bool:
-        """Return whether the wrapped store has plain methods."""
+        """Return True if the wrapped store has plain methods."""
         return is_synchronous(self._store)
 
     @property
     def blocking(self) -> bool:
-        """Return whether the plain methods of the wrapped store may wait for a disk or a network."""
+        """Return True if the plain methods of the wrapped store may wait for a disk or a network."""
         return bool(getattr(self._store, "blocking", True))
 
     @property
     def contents_first(self) -> bool:
-        """Return whether the wrapped store takes values that no document tells of yet."""
+        """Return True if the wrapped store accepts values before their metadata document."""
         return takes_contents_first(self._store)
+
+    @property
+    def noted_nodes(self) -> Any:
+        """Return what a wrapped transaction has noted for consolidated metadata; None for other stores."""
+        return getattr(self._store, "noted_nodes", None)
 
     @property
     def lock_prefix(self) -> str:
@@ -112,11 +125,22 @@ class WrapperStore(Store, Generic[T_Store]):
 
     @property
     def locks_folders(self) -> bool:
-        """Return whether the nodes of the wrapped store are folders, in which processes lock names."""
+        """Return True if the nodes of the wrapped store are folders, in which processes lock names."""
         return bool(getattr(self._store, "locks_folders", False))
 
     def lock_folder(self, path: str) -> str | None:
-        """Return the folder of the lock files of a node of the wrapped store."""
+        """Return the folder of the lock files of a node of the wrapped store.
+
+        Parameters
+        ----------
+        path : str
+            The path in the store.
+
+        Returns
+        -------
+        str or None
+            None if the store is no local folder.
+        """
         lock_folder = getattr(self._store, "lock_folder", None)
         return None if lock_folder is None else lock_folder(path)
 
@@ -135,8 +159,8 @@ class WrapperStore(Store, Generic[T_Store]):
     def __exit__(self, *exception: Any) -> None:
         self._store.__exit__(*exception)
 
-    _open = handed_on("_open")
-    _ensure_open = handed_on("_ensure_open")
+    _open = forwarded("_open")
+    _ensure_open = forwarded("_ensure_open")
 
     def _check_writable(self) -> None:
         self._store._check_writable()
@@ -154,13 +178,13 @@ class WrapperStore(Store, Generic[T_Store]):
     def __eq__(self, value: object) -> bool:
         return type(self) is type(value) and self._store == value._store
 
-    read_only = said("read_only")
-    supports_writes = said("supports_writes")
-    supports_deletes = said("supports_deletes")
-    supports_listing = said("supports_listing")
-    supports_set_if_match = said("supports_set_if_match")
-    supports_partial_writes = said("supports_partial_writes")
-    supports_consolidated_metadata = said("supports_consolidated_metadata")
+    read_only = forwarded_property("read_only")
+    supports_writes = forwarded_property("supports_writes")
+    supports_deletes = forwarded_property("supports_deletes")
+    supports_listing = forwarded_property("supports_listing")
+    supports_set_if_match = forwarded_property("supports_set_if_match")
+    supports_partial_writes = forwarded_property("supports_partial_writes")
+    supports_consolidated_metadata = forwarded_property("supports_consolidated_metadata")
 
     # Coroutines
 
@@ -171,7 +195,7 @@ class WrapperStore(Store, Generic[T_Store]):
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
     ) -> builtins.list[Buffer | None]:
-        """Read parts of several values; by the wrapped store, unless this class has a ``get`` of its own."""
+        """Read parts of several values: by the wrapped store, unless this class defines ``get``."""
         if type(self).get is WrapperStore.get:
             return await self._store.get_partial_values(prototype, key_ranges)
         return await gather_windowed(self.get, [(key, prototype, byte_range) for key, byte_range in key_ranges])
@@ -188,7 +212,7 @@ class WrapperStore(Store, Generic[T_Store]):
     ) -> AsyncIterator[Sequence[tuple[int, Buffer | None]]]:
         """Read several parts of one value.
 
-        By the wrapped store, unless this class has a ``get`` of its own: then every read goes through that.
+        The wrapped store reads them, unless this class defines ``get``: then every read goes through that.
         """
         given = {
             "max_concurrency": max_concurrency,
@@ -200,38 +224,38 @@ class WrapperStore(Store, Generic[T_Store]):
         async for group in read(key, byte_ranges, prototype=prototype, **limits):
             yield group
 
-    exists = handed_on("exists")
-    set = handed_on("set")
-    set_if_not_exists = handed_on("set_if_not_exists")
-    set_if_match = handed_on("set_if_match")
-    _set_many = handed_on("_set_many")
-    delete = handed_on("delete")
-    delete_dir = handed_on("delete_dir")
-    clear = handed_on("clear")
-    is_empty = handed_on("is_empty")
-    getsize = handed_on("getsize")
-    getsize_prefix = handed_on("getsize_prefix")
-    list = handed_on("list")
-    list_prefix = handed_on("list_prefix")
-    list_dir = handed_on("list_dir")
+    exists = forwarded("exists")
+    set = forwarded("set")
+    set_if_not_exists = forwarded("set_if_not_exists")
+    set_if_match = forwarded("set_if_match")
+    _set_many = forwarded("_set_many")
+    delete = forwarded("delete")
+    delete_dir = forwarded("delete_dir")
+    clear = forwarded("clear")
+    is_empty = forwarded("is_empty")
+    getsize = forwarded("getsize")
+    getsize_prefix = forwarded("getsize_prefix")
+    list = forwarded("list")
+    list_prefix = forwarded("list_prefix")
+    list_dir = forwarded("list_dir")
 
-    def _hands_on(self) -> bool:
-        """Return whether this class leaves reads, writes and deletions to the wrapped store."""
+    def _forwards_values(self) -> bool:
+        """Return True if this class leaves reads, writes and deletions to the wrapped store."""
         cls = type(self)
         names = ("get", "get_sync", "set", "set_sync", "delete", "delete_sync")
         return all(getattr(cls, name) is getattr(WrapperStore, name) for name in names)
 
     def _compares_and_swaps(self) -> bool:
-        return self._hands_on() and self._store._compares_and_swaps()
+        return self._forwards_values() and self._store._compares_and_swaps()
 
     async def set_partial_values(self, key_start_values: Iterable[PartialValue]) -> None:
-        """Replace parts of values; by the wrapped store, unless this class sees to reads or writes itself."""
-        change = self._store.set_partial_values if self._hands_on() else super().set_partial_values
+        """Replace parts of values: by the wrapped store, unless this class defines reads or writes."""
+        change = self._store.set_partial_values if self._forwards_values() else super().set_partial_values
         await change(key_start_values)
 
     async def rename(self, src: str, dest: str) -> None:
-        """Give a key or a folder another name; by the wrapped store, unless this class sees to values itself."""
-        move = self._store.rename if self._hands_on() else super().rename
+        """Rename a key or a folder: by the wrapped store, unless this class handles values itself."""
+        move = self._store.rename if self._forwards_values() else super().rename
         await move(src, dest)
 
     # Plain methods
@@ -252,7 +276,7 @@ class WrapperStore(Store, Generic[T_Store]):
         max_gap_bytes: int = 1 << 20,
         max_coalesced_bytes: int = 16 << 20,
     ) -> Sequence[tuple[int, Buffer | None]]:
-        """Read several parts of one value; by the wrapped store, unless this class has a way of its own to read."""
+        """Read several parts of one value: by the wrapped store, unless this class defines a read method."""
         same = type(self).get_sync is WrapperStore.get_sync and "get_sync" not in vars(self)
         read = plain_method(self._store, "get_ranges_sync") if same else super().get_ranges_sync
         found: Sequence[tuple[int, Buffer | None]] = read(
@@ -260,33 +284,33 @@ class WrapperStore(Store, Generic[T_Store]):
         )
         return found
 
-    set_sync = handed_on("set_sync")
-    delete_sync = handed_on("delete_sync")
-    splice_sync = handed_on("splice_sync")
-    exists_sync = handed_on("exists_sync")
-    getsize_sync = handed_on("getsize_sync")
-    list_sync = handed_on("list_sync")
-    list_prefix_sync = handed_on("list_prefix_sync")
-    list_dir_sync = handed_on("list_dir_sync")
-    delete_dir_sync = handed_on("delete_dir_sync")
-    set_if_not_exists_sync = handed_on("set_if_not_exists_sync")
-    set_if_match_sync = handed_on("set_if_match_sync")
+    set_sync = forwarded("set_sync")
+    delete_sync = forwarded("delete_sync")
+    splice_sync = forwarded("splice_sync")
+    exists_sync = forwarded("exists_sync")
+    getsize_sync = forwarded("getsize_sync")
+    list_sync = forwarded("list_sync")
+    list_prefix_sync = forwarded("list_prefix_sync")
+    list_dir_sync = forwarded("list_dir_sync")
+    delete_dir_sync = forwarded("delete_dir_sync")
+    set_if_not_exists_sync = forwarded("set_if_not_exists_sync")
+    set_if_match_sync = forwarded("set_if_match_sync")
     # Many values go one by one through the methods of this class.
     get_many_sync = SyncStore.get_many_sync
     set_many_sync = SyncStore.set_many_sync
 
     def bulk_access(self) -> BulkAccess | None:
-        """Return that of the wrapped store, unless this class sees to reads, writes or deletions itself."""
-        return bulk_access_of(self._store) if self._hands_on() else None
+        """Return that of the wrapped store, unless this class defines reads, writes or deletions."""
+        return bulk_access_of(self._store) if self._forwards_values() else None
 
 
 # ------------------------------------------------------------------------------------- both forms from one
 
 
 class Call(Request):
-    """Ask for a call of a method of a store, by the name of its coroutine; answered by a :class:`StepsStore` only.
+    """The request to call a method of a store, by the name of its coroutine; only a :class:`StepsStore` answers it.
 
-    Listings, and ranges of one value, are answered by lists.
+    The answers to listings, and to ranges of one value, are lists.
     """
 
     __slots__ = ("arguments", "name", "options", "store")
@@ -311,11 +335,11 @@ _CALLS: Final[dict[type, Callable[[Any, Any], tuple[Any, str, Sequence[Any], dic
     List: lambda below, of: (below, "list_prefix", (as_folder(of.prefix),), {}),
     ListDir: lambda below, of: (below, "list_dir", (of.prefix,), {}),
 }
-"""The call that each request stands for: a store, the name of its coroutine, and the arguments."""
+"""The call for each request: a store, the name of its coroutine, and the arguments."""
 
 
 def two_forms(name: str) -> tuple[Any, Any]:
-    """Return the coroutine and the plain method of a store whose work is written in ``<name>_steps``."""
+    """Return the coroutine and the plain method of a store for a method written as ``<name>_steps``."""
     written = f"{name}_steps"
 
     def plain(self: StepsStore, *args: Any, **options: Any) -> Any:
@@ -333,12 +357,22 @@ def two_forms(name: str) -> tuple[Any, Any]:
     return named_as(name, each if several else coroutine), named_as(f"{name}_sync", plain)
 
 
+def routed(name: str) -> Any:
+    """Return the steps of a method whose store and key the method ``_route`` of its class determines."""
+
+    def steps(self: StepsStore, key: str, *arguments: Any, **options: Any) -> Steps[Any]:
+        store, key = self._route(key)
+        return (yield Call(store, name, key, *arguments, **options))
+
+    return steps
+
+
 class StepsStore(WrapperStore[Store]):
-    """A wrapper of which each method is written once, as steps, for stores with plain methods and for coroutines.
+    """A wrapper with each method written once, as steps, for stores with plain methods and for coroutines.
 
     A method ``<name>_steps`` is a generator of requests (``Get``, ``Put``, ``ListDir``, ``Call`` …); a subclass that
-    defines it gets the coroutine ``<name>`` and the plain method ``<name>_sync``. All other calls are handed on to the
-    wrapped store.
+    defines it gets the coroutine ``<name>`` and the plain method ``<name>_sync``. The methods in ``ROUTED`` call the
+    same method of the store, and for the key, that ``_route`` returns. All other calls go to the wrapped store.
 
     Examples
     --------
@@ -350,11 +384,19 @@ class StepsStore(WrapperStore[Store]):
     False
     """
 
+    ROUTED: ClassVar[str] = ""
+
     _set_many = Store._set_many
+
+    def _route(self, key: str) -> tuple[Store, str]:
+        """Return the store and the key in it for a key of this store."""
+        return self._store, key
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Make the two forms of each method that is written as steps."""
         super().__init_subclass__(**options)
+        for name in vars(cls).get("ROUTED", "").split():
+            setattr(cls, f"{name}_steps", routed(name))
         for written in [name for name in vars(cls) if name.endswith("_steps") and name[0] != "_"]:
             name = written.removesuffix("_steps")
             if hasattr(Store, name) and name not in vars(cls):
@@ -377,8 +419,7 @@ class StepsStore(WrapperStore[Store]):
                 else:
                     request = steps.send(reply)
         except StopIteration as done:
-            result: T = done.value
-            return result
+            return done.value  # type: ignore[no-any-return]
 
     async def _run_async(self, steps: Steps[T]) -> T:
         """Answer steps by coroutines."""
@@ -396,5 +437,4 @@ class StepsStore(WrapperStore[Store]):
                 else:
                     request = steps.send(reply)
         except StopIteration as done:
-            result: T = done.value
-            return result
+            return done.value  # type: ignore[no-any-return]

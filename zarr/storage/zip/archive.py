@@ -1,4 +1,8 @@
-"""One open zip file: what is in it, how values are read from it, and when what was added is committed."""
+"""Keep one open zip file: find its entries, read values, add new ones, and commit the directory.
+
+``ZipStore`` calls it. All stores of this process that may change one file share one :class:`Archive`. A change never
+overwrites an entry: it adds an entry at the end, and :meth:`Archive.compact` writes the file anew without old ones.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,7 @@ from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from typing import IO, Any, Final
 
-from zarr._process import at_exit, at_fork
+from zarr._process import at_exit, at_fork, living
 from zarr.errors import FolderInPlaceError
 from zarr.storage.checks import refused
 from zarr.storage.keys import METADATA_NAMES, is_key
@@ -29,7 +33,7 @@ _LONGEST_NAME: Final = 0xFFFF
 _DOCUMENT_ENDS: Final = tuple(METADATA_NAMES)
 
 FORK_WAIT_SECONDS: Final = 5.0
-"""The seconds that a fork waits for what is under way in one archive."""
+"""The seconds that a fork waits for running calls of one archive."""
 
 Known = tuple[Handle, dict[str, Entry]]
 
@@ -41,10 +45,10 @@ def _dos_time() -> tuple[int, int]:
 
 
 class Archive:
-    """A zip file and what is known of it; one for all stores of this process that may add to the file.
+    """A zip file and its entries; one object for all stores of this process that may add to the file.
 
-    Nothing is opened before it is needed. Values that are set are in the file at once, but named by its directory only
-    after :meth:`commit`.
+    The file is opened at its first use. New values are in the file at once, but its directory lists them only after
+    :meth:`commit`.
     """
 
     def __init__(self, path: str | None, file: IO[bytes] | None, *, read_only: bool, zip64: bool, fsync: bool) -> None:
@@ -56,7 +60,7 @@ class Archive:
         self.lock: Any = threading.RLock()
         self.folders: set[str] = set()
         self._known: Known | None = None
-        """The open file and its entries: replaced together, so that a place is never looked up in another file."""
+        """The open file and its entries: replaced together, so that a place is never used in another file."""
         self._batch: dict[str, Entry] | None = None
         self._temporary: str | None = None
         self._exclusive = False
@@ -81,14 +85,14 @@ class Archive:
         return self.known()[1]
 
     def open(self) -> Known:
-        """Open the file and read its directory, if that was not done yet."""
+        """Open the file and read its directory, unless that is done."""
         with self.lock:
             if self._known is not None:
                 return self._known
             if self.path is not None and self.read_only:
                 shared = _shared.get(os.path.realpath(self.path))
                 if shared is not None:
-                    shared.commit()  # so that what stores of this process have added is seen
+                    shared.commit()  # so that entries added by stores of this process are visible
             if self.path is not None and not self.read_only and not os.path.exists(self.path):
                 return self._start()
             handle = self._opened()
@@ -110,7 +114,7 @@ class Archive:
         return Handle(file, owned=False)
 
     def begin(self, starts: list[str]) -> None:
-        """Begin a new file, as a store of mode "w" or "x" does when it is first used; see ``starts`` of ZipStore."""
+        """Begin a new file at the first use of a store of mode "w" or "x"; see ``starts`` of ZipStore."""
         with self.lock:
             mode = starts[0] if starts else ""
             if mode == "x" and self.path is not None and (self._known is not None or os.path.exists(self.path)):
@@ -121,21 +125,21 @@ class Archive:
                 starts.clear()
 
     def clear(self) -> None:
-        """Begin anew; what is there stays until the new archive is committed."""
+        """Begin a new file; the old one stays until the new archive is committed."""
         with self.lock:
             self.check_ours()
             if self._exclusive and self.path is not None and os.path.exists(self.path):
-                raise FileExistsError(f"{self.path} was made by somebody else in the meantime")
+                raise FileExistsError(f"{self.path} was created by another process meanwhile")
             self.close_file()
             self._start()
 
     def check_ours(self) -> None:
-        """Refuse to remove all that is in a zip file of another kind, as many programs make for their documents.
+        """Refuse to empty a zip file of another kind, as many programs use for their documents.
 
         Raises
         ------
         FileExistsError
-            If the file is not named as a zip file is, and has entries of which none is a metadata document.
+            If the file has no suffix of a zip file, and has entries of which none is a metadata document.
         """
         if self.path is None or self.path.lower().endswith(".zip") or (self._known is not None and self._new):
             return
@@ -171,7 +175,7 @@ class Archive:
         return known
 
     def _read_directory(self, handle: Handle) -> dict[str, Entry]:
-        """Return what is in the file."""
+        """Return the entries of the file."""
         size = handle.size()
         try:
             if not size and self.read_only:
@@ -185,7 +189,7 @@ class Archive:
     # Values
 
     def read(self, handle: Handle, entry: Entry, bounds: tuple[int, int] | None = None) -> bytes:
-        """Return the value of an entry, or a part of it; the checksum of a whole value is looked at."""
+        """Return the value of an entry, or a part of it; the checksum of a whole value is checked."""
         try:
             start = container.data_offset(handle.read_at, entry)
             if bounds is not None and entry.method == container.STORED:
@@ -198,12 +202,12 @@ class Archive:
         return data if bounds is None else data[bounds[0] : bounds[1]]
 
     def write(self, key: str, data: bytes, method: int) -> None:
-        """Add a value; it takes the place of what had its key before.
+        """Add a value; it replaces the former value of its key.
 
         Raises
         ------
         ValueError
-            If the key is longer than an archive has room for.
+            If the key is too long for an archive.
         BlockingIOError
             If another process adds to the file.
         """
@@ -219,10 +223,10 @@ class Archive:
             self._changed()
 
     def _append(self, handle: Handle, data: bytes) -> int:
-        """Write at the end of the file, and return where.
+        """Write at the end of the file, and return the place.
 
-        A finalizer may run, and write, amid any call, also in the thread that holds the lock. So what is written gets
-        its place in one step, before it is written.
+        A finalizer may run, and write, inside any call, also in the thread that holds the lock. So each value gets its
+        place in the file in one step, before it is written.
         """
         offset = self._end
         self._end = offset + len(data)
@@ -237,7 +241,7 @@ class Archive:
         return offset
 
     def remove(self, keys: Collection[str]) -> None:
-        """Take values out, all at once; keys that are not there are no error."""
+        """Remove values, all at once; missing keys are no error."""
         with self.lock:
             present = [key for key in keys if key in self._latest()]
             if len(present) == 1:
@@ -250,14 +254,14 @@ class Archive:
                         entries.pop(key, None)
 
     def _latest(self) -> dict[str, Entry]:
-        """Return the entries as they will be, where many change in one step just now."""
+        """Return the entries as they will be after the changes of a running batch."""
         return self.known()[1] if self._batch is None else self._batch
 
     def _changed(self) -> None:
-        """Note that there is something to commit, and commit it where nobody will do it later.
+        """Note that there are changes to commit, and commit them if no later commit will come.
 
-        That is so after the end of the program, and after the finalizer of the archive: others that are cleared away
-        together with it may still write, and Python finalizes nothing twice.
+        That is so after the end of the program, and after the finalizer of the archive: other objects that are
+        finalized together with it may still write, and Python finalizes an object only once.
         """
         self._dirty = True
         if self._ended and self._batch is None:
@@ -265,13 +269,13 @@ class Archive:
 
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[dict[str, Entry]]:
-        """Make changes that are seen together, or not at all where one of them fails.
+        """Make changes that become visible together; if one fails, none of them is made.
 
         Yields the entries as they will be.
         """
         with self.lock:
             handle = self._make_writable()
-            if self._batch is not None:  # a finalizer amid such changes: its own are done along with them
+            if self._batch is not None:  # a finalizer inside such changes: its own join them
                 yield self._batch
                 return
             batch = self._batch = dict(self.entries)
@@ -283,7 +287,7 @@ class Archive:
             self._changed()
 
     def move(self, path: str) -> None:
-        """Take the file to another place."""
+        """Move the file to another place."""
         if self.path is None:
             raise NotImplementedError("move is not possible for a ZipStore backed by a file-like object")
         with self.lock:
@@ -299,7 +303,7 @@ class Archive:
     # Adding to the file
 
     def _make_writable(self) -> Handle:
-        """Get ready to add entries behind the last directory."""
+        """Get ready to add entries after the last directory."""
         if _ENDED:
             raise ValueError(f"the program is ending and its zip archives are closed: nothing was added to {self.path}")
         handle = self.known()[0]
@@ -321,13 +325,13 @@ class Archive:
         return BlockingIOError(errno.EWOULDBLOCK, message, self.path)
 
     def _claim(self, old: Handle, path: str) -> Handle:
-        """Be the process that adds to the file, and know all that others have added to it."""
+        """Become the only process that adds to the file, and read all that others have added."""
         while True:
             handle = Handle(io.FileIO(path, "rb+"), owned=True)
             if not handle.claim():
                 raise self._busy("another process")
             if handle.is_at(path):
-                break  # else it was compacted just now: another file has its name
+                break  # otherwise it was just compacted: another file has its name
         entries = self.entries
         if handle.size() != self._end or not handle.is_file_of(old):
             entries = self._read_directory(handle)
@@ -335,9 +339,9 @@ class Archive:
         return handle
 
     def _make_room(self, handle: Handle) -> None:
-        """Cut off what an earlier crash left behind the last directory.
+        """Cut off what an earlier crash left after the last directory.
 
-        A damaged directory stays, so that what it named can still be found by other means; new entries follow it.
+        A damaged directory stays, so that other programs can still find its entries; new entries follow it.
         """
         size = handle.size()
         if size > self._end:
@@ -349,17 +353,17 @@ class Archive:
     # Committing
 
     def commit(self) -> None:
-        """Write the directory of what is in the file now; before that, a crash leaves the one before."""
+        """Write the directory of the present entries; after an earlier crash, the last one is valid."""
         with self.lock:
             if self._known is None or not self._dirty or self._pid != os.getpid():
                 return
-            self._dirty = False  # what a finalizer changes from here on is committed the next time
+            self._dirty = False  # changes of a finalizer from here on are committed the next time
             try:
                 self._write_directory(self._known[0])
                 self._publish()
             except BaseException as error:
                 self._dirty = True
-                error.add_note(f"while committing {self.path!r}, which has what was committed before")
+                error.add_note(f"while committing {self.path!r}, which keeps the state of the last commit")
                 raise
 
     def _write_directory(self, handle: Handle) -> None:
@@ -368,7 +372,7 @@ class Archive:
         while True:
             start = self._end
             directory = container.directory_bytes(list(self.entries.values()), start, allow_zip64=self.zip64)
-            if self._end == start:  # else a finalizer has written meanwhile
+            if self._end == start:  # otherwise a finalizer has written meanwhile
                 break
         self._append(handle, directory)
         if self.fsync:
@@ -379,7 +383,7 @@ class Archive:
         if self._temporary is None or self.path is None:
             return
         if self._exclusive and os.path.exists(self.path):
-            raise FileExistsError(f"{self.path} was made by somebody else in the meantime")
+            raise FileExistsError(f"{self.path} was created by another process meanwhile")
         self._replace(self._temporary, self.path)
         self._temporary, self._exclusive = None, False
 
@@ -389,7 +393,7 @@ class Archive:
             sync_directory(os.path.dirname(path) or ".")
 
     def _is_worth_compacting(self) -> bool:
-        """Return whether half of a large file is dead; a new, small one is made gapless at once."""
+        """Return True if half of a large file is unused; a new, small one is compacted at once."""
         if not self._writable or self._pid != os.getpid():
             return False
         # A list: a finalizer may add an entry meanwhile.
@@ -401,7 +405,7 @@ class Archive:
         return dead > max(_COMPACT_ABOVE_BYTES, self._end // 2)
 
     def compact(self) -> None:
-        """Write the archive anew without what was replaced or removed; it changes in one step."""
+        """Write the archive anew without replaced and removed values; it changes in one step."""
         with self.lock:
             self.commit()
             source = self._make_writable()
@@ -416,7 +420,7 @@ class Archive:
                 entries, end = self._copy(source, target, old.values())
                 if self.fsync:
                     target.fsync()
-                if old == self.entries:  # else a finalizer has written: what it wrote is not in the copy
+                if old == self.entries:  # otherwise a finalizer has written: its entry is not in the copy
                     self._replace(temporary, self.path)
                     done = True
             finally:
@@ -424,7 +428,7 @@ class Archive:
                     with contextlib.suppress(OSError):
                         os.unlink(temporary)
             if done:
-                # Readers in other threads may still use the old file: it is closed when the last of them lets go.
+                # Readers in other threads may still use the old file: the last of them closes it.
                 self._known, self._end = (target, entries), end
 
     def _compact_in_memory(self, handle: Handle) -> None:
@@ -436,7 +440,7 @@ class Archive:
         self._known, self._end = (handle, entries), end
 
     def _copy(self, source: Handle, target: Handle, entries: Iterable[Entry]) -> tuple[dict[str, Entry], int]:
-        """Copy entries, as they are stored, to the beginning of another file; with a directory."""
+        """Copy entries, as they are stored, to the beginning of another file; add a directory."""
         copied: dict[str, Entry] = {}
         end = 0
         for old in entries:
@@ -452,14 +456,14 @@ class Archive:
         return copied, end + len(tail)
 
     def tidy(self) -> None:
-        """Commit, and write the file anew where that is worth it."""
+        """Commit, and compact the file if that is worth it."""
         with self.lock:
             self.commit()
             if self._is_worth_compacting():
                 self.compact()
 
     def close(self) -> None:
-        """Commit, tidy up where it is worth it, and close the file; it is opened again where it is used again."""
+        """Commit, compact the file if that is worth it, and close it; the next use opens it again."""
         with self.lock:
             if self._known is None:
                 return
@@ -474,21 +478,27 @@ class Archive:
             known, self._known = self._known, None
             self._writable = self._dirty = self._new = False
             if known is not None:
-                known[0].let_go()
+                known[0].release()
             if self._temporary is not None and self._pid == os.getpid():
                 with contextlib.suppress(OSError):
                     os.unlink(self._temporary)
             self._temporary = None
 
     def is_gone(self) -> bool:
-        """Return whether somebody else has removed or replaced the open file."""
+        """Return True if another program has removed or replaced the open file."""
         known, path = self._known, self.path
         return known is not None and path is not None and self._temporary is None and not known[0].is_at(path)
 
     def end(self) -> None:
-        """Close the file for the last time: what is changed from now on is committed at once."""
+        """Close the file for the last time: later changes are committed at once.
+
+        A new file is lost if its folder was removed.
+        """
         self._ended = True
-        self.close()
+        if self._temporary is not None and not os.path.isdir(os.path.dirname(self._temporary)):
+            self.close_file()
+        else:
+            self.close()
 
     __del__ = end
 
@@ -498,11 +508,11 @@ _shared: weakref.WeakValueDictionary[str, Archive] = weakref.WeakValueDictionary
 _archives: weakref.WeakSet[Archive] = weakref.WeakSet()
 _held: list[Archive] = []
 _ENDED: list[bool] = []
-"""Filled when the program has ended: nobody comes after that to commit what is added."""
+"""Set when the program has ended: later entries have no other commit."""
 
 
 def archive_of(path: str, *, read_only: bool, zip64: bool, fsync: bool) -> Archive:
-    """Return the archive of a path: the one that all stores share that may add to the file, or one to read by."""
+    """Return the archive of a path: the shared one for stores that may add to the file, or a new one for reading."""
     if read_only:
         return Archive(path, None, read_only=True, zip64=zip64, fsync=fsync)
     place = os.path.realpath(path)
@@ -517,16 +527,16 @@ def archive_of(path: str, *, read_only: bool, zip64: bool, fsync: bool) -> Archi
 @at_exit
 def _close_all() -> None:
     _ENDED.append(True)
-    for archive in list(_archives):
+    for archive in living(_archives.__iter__):
         with contextlib.suppress(OSError, ValueError):
             archive.end()
 
 
-def _hold_all() -> None:
-    _held.extend(archive for archive in list(_archives) if archive.lock.acquire(timeout=FORK_WAIT_SECONDS))
+def _acquire_all() -> None:
+    _held.extend(archive for archive in living(_archives.__iter__) if archive.lock.acquire(timeout=FORK_WAIT_SECONDS))
 
 
-def _let_go_all() -> None:
+def _release_all() -> None:
     while _held:
         _held.pop().lock.release()
 
@@ -536,10 +546,10 @@ def _renew_all() -> None:
     _guard = threading.RLock()
     _shared.clear()
     _held.clear()
-    for archive in list(_archives):
+    for archive in living(_archives.__iter__):
         archive.lock = threading.RLock()
         if archive._known is not None:
             archive._known[0].renew_lock()
 
 
-at_fork(_hold_all, _let_go_all, _renew_all)
+at_fork(_acquire_all, _release_all, _renew_all)

@@ -1,8 +1,8 @@
-"""The zip container: local headers, the central directory and its end, read with care and written in a safe order.
+"""The zip container: local headers, the central directory and its end, checked when read and written in a safe order.
 
-The standard library's writer overwrites the directory of an archive before the new one is written, so that a crash
-loses everything that was in it. Here entries are always added behind the last directory, and a directory is written
-only when all that it names is in the file: the archive has at any moment one complete directory at least.
+The writer of the standard library overwrites the directory of an archive before the new one is written, so that a crash
+loses all entries. Here entries are always added after the last directory, and a directory is written only when all its
+entries are in the file: at any moment the archive has at least one complete directory.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import IO, Any, Final
 from zipfile import BadZipFile
 
 from zarr.errors import StoreDamagedError
+from zarr.storage.local.files import sync_file
 
 STORED: Final = 0
 DEFLATED: Final = 8
@@ -52,7 +53,7 @@ class ZipFormatError(BadZipFile, StoreDamagedError):
     """The bytes are no zip archive that can be read."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Entry:
     """One value in an archive, as the central directory describes it."""
 
@@ -67,7 +68,7 @@ class Entry:
 
 
 def raw_name(entry: Entry) -> bytes:
-    """Return the name of an entry as its headers have it, which stays as it is in archives of others."""
+    """Return the name of an entry as in its headers; in foreign archives it stays unchanged."""
     return entry.name.encode("utf-8" if entry.flags & _UTF8_FLAG else "cp437", "surrogateescape")
 
 
@@ -144,12 +145,12 @@ def read_directory(read_at: ReadAt, size: int) -> tuple[dict[str, Entry], int]:
     read_at : callable
         ``read_at(offset, length)`` returns that part of the file.
     size : int
-        Of the file.
+        The size of the file.
 
     Returns
     -------
     (entries, end)
-        The entries by name, and the offset at which the directory ends: whatever is behind it was never committed.
+        The entries by name, and the end of the directory: everything after it was never committed.
 
     Raises
     ------
@@ -159,7 +160,7 @@ def read_directory(read_at: ReadAt, size: int) -> tuple[dict[str, Entry], int]:
     left, tries, reason = _LOOKS * size, _TRIES, ""
 
     def look_at(offset: int, length: int) -> bytes:
-        # Each of a million end records could name all that stands before it as its directory.
+        # Each of a million end records could name everything before it as its directory.
         nonlocal left
         left -= length
         if left < 0:
@@ -186,7 +187,7 @@ def read_directory(read_at: ReadAt, size: int) -> tuple[dict[str, Entry], int]:
 
 
 def _read_directory_at(read_at: ReadAt, position: int, size: int) -> tuple[dict[str, Entry], int]:
-    """Read the directory whose end record stands at ``position``; ZipFormatError where it does not hold together."""
+    """Read the directory whose end record is at ``position``; raise ZipFormatError if it contradicts itself."""
     end = read_at(position, _END.size)
     if len(end) < _END.size:
         raise ZipFormatError("the end record is cut off")
@@ -198,8 +199,8 @@ def _read_directory_at(read_at: ReadAt, position: int, size: int) -> tuple[dict[
         if found is not None:
             count, body_size, offset, body_end = found
     shift = body_end - body_size - offset
-    # Bytes before the archive are allowed (programs that unpack themselves), but not where something follows the end
-    # record: there, the record of a zip archive that is itself a value could be taken for the one of this archive.
+    # Bytes before the archive are allowed (programs that unpack themselves), but not if something follows the end
+    # record: a value that is itself a zip archive could then be taken for this archive.
     if finish > size or shift < 0 or (shift > 0 and finish < size):
         raise ZipFormatError("the end record does not fit the file")
     body = read_at(body_end - body_size, body_size)
@@ -243,14 +244,14 @@ def _parse_body(body: bytes, count: int, shift: int) -> dict[str, Entry]:
         size, stored_size, offset = _wide_values(extra, size, stored_size, offset)
         name = raw_name.decode("utf-8" if flags & _UTF8_FLAG else "cp437", errors="surrogateescape")
         entries[name] = Entry(name, method, crc, stored_size, size, offset + shift, flags, (time, date))
-    # Some writers count no further than the field goes.
+    # Some writers do not count beyond the size of the field.
     if (number - count) % (_LIMIT16 + 1):
-        raise ZipFormatError(f"the directory holds {number} entries where its end record says {count}")
+        raise ZipFormatError(f"the directory holds {number} entries where its end record states {count}")
     return entries
 
 
 def _wide_values(extra: bytes, size: int, stored_size: int, offset: int) -> tuple[int, int, int]:
-    """Return the sizes and the offset of an entry, with those that did not fit 32 bits taken from the extra field."""
+    """Return the sizes and the offset of an entry; those that do not fit 32 bits come from the extra field."""
     values = [size, stored_size, offset]
     if _LIMIT32 not in values:
         return size, stored_size, offset
@@ -270,7 +271,7 @@ def data_offset(read_at: ReadAt, entry: Entry) -> int:
     Raises
     ------
     ZipFormatError
-        If there is no header of an entry where the directory says.
+        If there is no header of an entry at the place that the directory names.
     """
     name = entry.name.encode("utf-8" if entry.flags & _UTF8_FLAG else "cp437", errors="surrogateescape")
     header = read_at(entry.header_offset, _LOCAL.size + len(name))
@@ -280,7 +281,7 @@ def data_offset(read_at: ReadAt, entry: Entry) -> int:
         raise ZipFormatError(f"entry {entry.name!r} is encrypted")
     if entry.method == STORED and entry.size != entry.stored_size:
         raise ZipFormatError(
-            f"entry {entry.name!r} holds {entry.stored_size} bytes where the directory says {entry.size}"
+            f"entry {entry.name!r} holds {entry.stored_size} bytes where the directory states {entry.size}"
         )
     name_size, extra_size = _LOCAL.unpack_from(header)[9:11]
     if name_size != len(name) or header[_LOCAL.size :] != name:
@@ -292,12 +293,12 @@ def data_offset(read_at: ReadAt, entry: Entry) -> int:
 
 
 def compress(data: bytes, method: int) -> bytes:
-    """Bring a value into the form in which an entry stores it.
+    """Encode a value as an entry stores it.
 
     Raises
     ------
     ValueError
-        If the method is not known.
+        If the method is unknown.
     """
     if method == STORED:
         return data
@@ -311,17 +312,13 @@ def compress(data: bytes, method: int) -> bytes:
     raise ValueError(f"zip compression method {method} is not supported for writing; use 0, 8 or 12")
 
 
-def _inflate(stored: bytes, limit: int) -> bytes:
-    return zlib.decompressobj(-15).decompress(stored, limit + 1)
-
-
 def _unpack_lzma(stored: bytes, limit: int) -> bytes:
     import lzma
 
     size = struct.unpack_from("<H", stored, 2)[0]
     try:
         options = lzma._decode_filter_properties(lzma.FILTER_LZMA1, stored[4 : 4 + size])  # type: ignore[attr-defined]
-        # The window is allocated at once, and may be said to be 4 GiB; none need be longer than what comes out.
+        # The window is allocated at once, and may claim 4 GiB; it need not be longer than the output.
         options["dict_size"] = max(4096, min(options["dict_size"], limit + 1))
         unpacker = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[options])
         return unpacker.decompress(stored[4 + size :], limit + 1)
@@ -330,18 +327,18 @@ def _unpack_lzma(stored: bytes, limit: int) -> bytes:
 
 
 def decompress(stored: bytes, entry: Entry) -> bytes:
-    """Get a value back from the form in which an entry stores it; never more than the directory announces.
+    """Decode a value from its stored form; never return more bytes than the directory states.
 
     Raises
     ------
     ZipFormatError
-        If the data is damaged, of another length than announced, or of a method that is not known.
+        If the data is damaged, of another length than stated, or of an unknown method.
     """
     try:
         if entry.method == STORED:
             data = stored
         elif entry.method == DEFLATED:
-            data = _inflate(stored, entry.size)
+            data = zlib.decompressobj(-15).decompress(stored, entry.size + 1)
         elif entry.method == BZIP2:
             import bz2
 
@@ -353,7 +350,7 @@ def decompress(stored: bytes, entry: Entry) -> bytes:
     except (zlib.error, OSError, EOFError, struct.error, MemoryError, OverflowError) as error:
         raise ZipFormatError(f"entry {entry.name!r} is damaged: {error}") from error
     if len(data) != entry.size:
-        raise ZipFormatError(f"entry {entry.name!r} holds {len(data)} bytes where the directory says {entry.size}")
+        raise ZipFormatError(f"entry {entry.name!r} holds {len(data)} bytes where the directory states {entry.size}")
     if zlib.crc32(data) != entry.crc:
         raise ZipFormatError(f"entry {entry.name!r} is damaged: its checksum is wrong")
     return data
@@ -367,7 +364,7 @@ _BITS: Final = re.compile(r"^(?:u?int|float|bfloat|complex|r)(\d+)$")
 
 
 def is_swollen(entry: Entry) -> bool:
-    """Return whether an entry unpacks to suspiciously much.
+    """Return True if an entry unpacks to suspiciously many bytes.
 
     Examples
     --------
@@ -378,13 +375,13 @@ def is_swollen(entry: Entry) -> bool:
 
 
 def check_swollen(entry: Entry, entries: Mapping[str, Entry], read: Callable[[Entry], bytes]) -> None:
-    """Refuse a swollen entry that no document announces.
+    """Refuse a suspiciously large entry that no metadata document explains.
 
     Parameters
     ----------
     entry : Entry
     entries : mapping
-        All of the file, by name.
+        All entries of the file, by name.
     read : callable
         Returns the value of an entry.
 
@@ -408,7 +405,7 @@ def check_swollen(entry: Entry, entries: Mapping[str, Entry], read: Callable[[En
 
 
 def announced_bytes(raw: bytes) -> int:
-    """Return how many bytes a chunk, or shard, has at the most that is described by a document; 0 where there is none.
+    """Return the maximum number of bytes of a chunk or shard, by its metadata document; 0 if there is none.
 
     Examples
     --------
@@ -452,7 +449,7 @@ _HAS_PREAD: Final = hasattr(os, "pread")
 
 
 class Handle:
-    """A file that is read and written at given places, by several threads at once."""
+    """A file that several threads read and write at given places."""
 
     def __init__(self, file: IO[bytes] | io.FileIO, *, owned: bool) -> None:
         self._file = file
@@ -460,12 +457,13 @@ class Handle:
         self._claimed_by = -1
         self._lock = threading.RLock()
         self._fd = file.fileno() if owned and _HAS_PREAD else -1
-        # What cannot go back can still be written from front to back; and some readers fail at the end of the file.
+        # A stream that cannot seek can still be written from front to back; and some readers fail at the end of the
+        # file.
         self._seekable = file.seekable() if isinstance(file, io.IOBase) else True
         self._limit = None if isinstance(file, io.IOBase) else self.size()
 
     def claim(self) -> bool:
-        """Keep other processes from adding to the file until it is closed; False where one of them does."""
+        """Keep other processes from adding to the file until it is closed; return False if one does so already."""
         if fcntl is None or not self._owned:
             return True
         try:
@@ -477,20 +475,20 @@ class Handle:
         self._claimed_by = os.getpid()
         return True
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """End :meth:`claim`; not in a forked child, which shares the claim of its parent."""
         if fcntl is not None and self._claimed_by == os.getpid():
             fcntl.flock(self._file.fileno(), fcntl.LOCK_UN)
             self._claimed_by = -1
 
     def is_file_of(self, other: Handle) -> bool:
-        """Return whether two handles are of one file; False where that cannot be told."""
+        """Return True if two handles are of one file; False if that is unknown."""
         if not (self._owned and other._owned):
             return False
         return os.path.samestat(os.fstat(self._file.fileno()), os.fstat(other._file.fileno()))
 
     def is_at(self, path: str) -> bool:
-        """Return whether the file still has its name."""
+        """Return True if the file still has its name."""
         try:
             return os.path.samestat(os.fstat(self._file.fileno()), os.stat(path))
         except FileNotFoundError:
@@ -501,7 +499,7 @@ class Handle:
         self._lock = threading.RLock()
 
     def read_at(self, offset: int, length: int) -> bytes:
-        """Read that part of the file; fewer bytes where the file ends."""
+        """Read that part of the file; fewer bytes if the file ends before."""
         if self._fd < 0:
             if self._limit is not None:
                 length = max(0, min(length, self._limit - offset))
@@ -518,7 +516,7 @@ class Handle:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def write_at(self, offset: int, data: bytes) -> None:
-        """Write there; all of it or an error."""
+        """Write at that place; all bytes, or raise an error."""
         view = memoryview(data)
         if self._fd >= 0:  # in one call, since a finalizer may write elsewhere between any two
             while view:
@@ -545,12 +543,12 @@ class Handle:
             return self._file.seek(0, io.SEEK_END)
 
     def fsync(self) -> None:
-        """Have what was written reach the disk."""
+        """Synchronise the file to the disk."""
         if self._owned:
-            os.fsync(self._file.fileno())
+            sync_file(self._file.fileno())
 
     def __del__(self) -> None:
-        """Close the file, if it was opened here, when nobody reads from it any more."""
+        """Close the file, if it was opened here, when no reader uses it any more."""
         if self._owned:
-            self.let_go()
+            self.release()
             self._file.close()

@@ -1,4 +1,7 @@
-"""The store of a zip file."""
+"""Store keys as entries of a zip file: ``ZipStore``.
+
+``archive.py`` keeps the open file, ``container.py`` reads and writes the records of the zip format.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ from typing import IO, Any, Literal, Self, TypeAlias
 
 from zarr.abc.store import ByteRequest, SyncStore
 from zarr.abc.stores.changes import Changes
-from zarr.buffer.core import Buffer
+from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import FolderInPlaceError
+from zarr.storage.checks import SameObject
 from zarr.storage.keys import check_key, dir_prefix
+from zarr.storage.mapping import MappingProtocol
 from zarr.storage.payloads import PayloadStore
 from zarr.storage.ranges import bounds_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
@@ -23,7 +28,7 @@ ZipStoreAccessModeLiteral: TypeAlias = Literal["r", "w", "x", "a"]
 
 
 def looks_like_zip(path: str) -> bool:
-    """Return whether a path means a zip file: by the first bytes of a file, by the suffix where there is nothing.
+    """Return True if a path means a zip file: by the first bytes of an existing file, by the suffix of a new one.
 
     Parameters
     ----------
@@ -60,26 +65,27 @@ def _check_file(file: Any, mode: str) -> None:
         raise TypeError(f"{type(file)} is no io.IOBase: such a file can only be opened for reading (mode 'r')")
 
 
-class ZipStore(PayloadStore, TransactionStore):
+class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
     """All keys in one zip file.
 
-    Values are in the file as soon as they are set, but other readers see them after :meth:`close` (or the end of a
-    ``with`` block, or :meth:`commit`): until then, and through any crash, the file holds what was committed before.
+    Values are in the file as soon as they are set, but other readers see them only after :meth:`close` (or the end of a
+    ``with`` block, or :meth:`commit`): until then, and after any crash, the file shows the last committed state.
 
     Parameters
     ----------
     path : str, Path or binary file
+        The zip file.
     mode : {"r", "w", "x", "a"}
-        Read only; write a new file in place of what is there; write a new file where there is none; add to what is
-        there.
+        "r" reads only; "w" writes a new file in place of an old one; "x" writes a new file and raises an error if there
+        is one; "a" adds to the file.
     read_only : bool, optional
         By default, True with mode ``"r"``.
     compression : int
-        Of the zip file itself, as in the module zipfile; codecs compress better.
+        Method of the zip file itself, as in the module zipfile; codecs compress better.
     allowZip64 : bool
-        Whether the file may grow beyond 4 GiB or 65535 keys.
+        If True, the file may grow beyond 4 GiB or 65535 keys.
     fsync : bool
-        Have what is committed on the disk before the call returns.
+        If True, committed values are on the disk before the call returns.
 
     Examples
     --------
@@ -120,7 +126,7 @@ class ZipStore(PayloadStore, TransactionStore):
         self.allowZip64 = allowZip64
         self._owner = True
         self._starts: list[str] = [mode] if mode in {"w", "x"} else []
-        """The mode in which a new file is begun, at the first use of this store or of one made of it."""
+        """The mode in which a new file is begun, at the first use of this store or of one made from it."""
         self._options = {"read_only": mode == "r", "zip64": allowZip64, "fsync": fsync}
         self._find_archive()
 
@@ -137,7 +143,7 @@ class ZipStore(PayloadStore, TransactionStore):
         return self._shared
 
     def with_read_only(self, read_only: bool = False) -> Self:
-        """Return a store over the same open file that may, or may not, be written to."""
+        """Return a store over the same open file, read-only or writable."""
         if not read_only and self._shared.read_only:
             raise ValueError("the zip file was opened with mode 'r'; open it with mode 'a' to write to it")
         other = super().with_read_only(read_only)
@@ -157,16 +163,16 @@ class ZipStore(PayloadStore, TransactionStore):
         await super()._open()
 
     def commit(self) -> None:
-        """Let other readers see what was set and deleted so far, and keep it through a crash."""
+        """Make all changes visible to other readers, and keep them through a crash."""
         self._shared.commit()
 
     def compact(self) -> None:
-        """Write the file anew, without the room that replaced and deleted values take."""
+        """Write the file anew, without the space of replaced and deleted values."""
         self._check_writable()
         self._archive.compact()
 
     def close(self) -> None:
-        """Commit what was set and deleted, and close the file."""
+        """Commit all changes, and close the file."""
         if self._owner:
             self._shared.close()
         super().close()
@@ -197,7 +203,7 @@ class ZipStore(PayloadStore, TransactionStore):
     # Reading
 
     get = SyncStore.get  # type: ignore[assignment]  # with a prototype, as zarr-python has it
-    # In the same class, so that these are not taken for ways that somebody who replaced ``get`` must not be kept from.
+    # In the same class, so that these do not count as methods of a subclass that replaced ``get``.
     get_sync, get_many_sync, bulk_access = PayloadStore.get_sync, PayloadStore.get_many_sync, PayloadStore.bulk_access
 
     def _payload(self, key: str, byte_range: ByteRequest | None = None) -> bytes | None:
@@ -210,6 +216,22 @@ class ZipStore(PayloadStore, TransactionStore):
                 raise FolderInPlaceError("a directory", f"{self.path or self._fileobj}/{key}")
             return None
         return archive.read(handle, entry, None if byte_range is None else bounds_of(byte_range, entry.size))
+
+    def stamp_sync(self, key: str) -> SameObject | None:
+        """Return the stamp of a value: its entry in the directory, which is replaced together with the value.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+
+        Returns
+        -------
+        object or None
+            None if the key has no value.
+        """
+        entry = self._archive.known()[1].get(key)
+        return None if entry is None else SameObject(entry)
 
     def _read_many(self, keys: list[str]) -> list[Any]:
         return [self._payload(key) for key in keys]
@@ -224,7 +246,15 @@ class ZipStore(PayloadStore, TransactionStore):
     def _names(self, start: str) -> list[str]:
         return [key for key in list(self._archive.entries) if key.startswith(start)]
 
+    def _get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
+        """Read a value; by this name the tests that zarr-python shares with other packages read from a zip file."""
+        return self.get_sync(key, prototype=prototype, byte_range=byte_range)
+
     # Writing
+
+    def _set(self, key: str, value: Buffer) -> None:
+        """Store a value; the twin of :meth:`_get`."""
+        self.set_sync(key, value)
 
     def _write_many(self, items: list[tuple[str, Any]]) -> None:
         archive, gone = self._archive, []
@@ -237,7 +267,20 @@ class ZipStore(PayloadStore, TransactionStore):
             archive.remove(gone)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Add ``value`` where the key has none; True where this call added it."""
+        """Add ``value`` if the key has none; return True if this call added it.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+
+        Returns
+        -------
+        bool
+            True if the value was stored.
+        """
         self._check_writable()
         with self._archive.lock:
             if self.exists_sync(key):
@@ -246,7 +289,7 @@ class ZipStore(PayloadStore, TransactionStore):
             return True
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Add ``value`` where the key has none."""
+        """Add ``value`` if the key has none."""
         self.put_if_absent_sync(key, value)
 
     def delete_dir_sync(self, prefix: str) -> None:
@@ -257,12 +300,17 @@ class ZipStore(PayloadStore, TransactionStore):
         super().delete_dir_sync(prefix)
 
     async def clear(self) -> None:
-        """Remove all keys. What is there is not read, so it may be damaged."""
+        """Remove all keys. The old contents are not read, so they may be damaged."""
         self._check_writable()
         self._archive.clear()
 
     async def move(self, path: Path | str) -> None:
-        """Move the file to another place; this store is then that place.
+        """Move the file to another place; this store then uses that place.
+
+        Parameters
+        ----------
+        path : Path or str
+            The new place of the file.
 
         Raises
         ------
@@ -282,7 +330,7 @@ class ZipStore(PayloadStore, TransactionStore):
         Raises
         ------
         TakenError
-            If a key does not hold what it was expected to hold; nothing has changed then.
+            If a key does not hold its expected value; nothing has changed then.
         """
         self._check_writable()
         archive = self._archive

@@ -1,37 +1,39 @@
-"""Values in flat memory: an array is cut into blocks that depend on its shape alone, and only what is stored is read.
+"""Read values in limited memory: cut an array into blocks that depend on its shape alone, and read stored ones only.
 
-The cut is part of the definition of a checksum (``checksums.py``); the same blocks serve to compare two arrays that
-have different chunks.
+The cut is part of the definition of a checksum (``checksums.py``); the same blocks compare two arrays with different
+chunks.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from itertools import islice, product
+from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
 
+from zarr.abc.store import Store
 from zarr.abc.stores.abilities import is_synchronous
+from zarr.arrays.array import Array
+from zarr.arrays.layout import ArrayLayout
+from zarr.runners.choose import runner_for
 from zarr.runners.sync import sync
-
-if TYPE_CHECKING:
-    from zarr.abc.store import Store
-    from zarr.arrays.array import Array
-    from zarr.arrays.layout import ArrayLayout
+from zarr.steps.requests import Gather, Size, ask_steps
+from zarr.tools.contents.listing import can_list
+from zarr.tools.plans.reading import TASK_BYTES, Piece
 
 Coords: TypeAlias = tuple[int, ...]
 Slices: TypeAlias = tuple[slice, ...]
 
 BLOCK_ELEMENTS: Final = 1 << 20
-"""The most elements of a block."""
-
-READ_BYTES: Final = 16 << 20
-"""How many bytes of neighbouring blocks are read at once, so that a wide chunk is not decoded for each of them."""
+"""Maximum number of elements of a block."""
 
 MOST_BLOCKS: Final = 10_000_000
-"""The most blocks of one array that a tool goes through: their numbers are kept in memory."""
+"""Maximum number of blocks of one array in a tool: their numbers are kept in memory."""
+
+SIZES_AT_ONCE: Final = 1000
+"""Number of chunks whose sizes are requested together."""
 
 _KEYS_AT_ONCE: Final = 4096
 
@@ -39,7 +41,7 @@ _KEYS_AT_ONCE: Final = 4096
 def block_shape(shape: Sequence[int]) -> Coords:
     """Return the shape of the blocks of an array of a shape.
 
-    The longest side (the first of equals) is halved, rounded up, until no more than ``BLOCK_ELEMENTS`` are left.
+    The longest side (the first of equals) is halved, rounded up, until at most ``BLOCK_ELEMENTS`` elements are left.
 
     Examples
     --------
@@ -65,7 +67,7 @@ def block_counts(shape: Sequence[int], block: Sequence[int]) -> Coords:
 
 
 def block_slices(number: int, shape: Sequence[int], block: Sequence[int]) -> Slices:
-    """Return where a block lies, given by its number in C order.
+    """Return the place of a block, given by its number in C order.
 
     Examples
     --------
@@ -90,13 +92,13 @@ def size_of(slices: Slices) -> int:
     return math.prod(part.stop - part.start for part in slices)
 
 
-# ------------------------------------------------------------------------------------------- what is stored
+# ------------------------------------------------------------------------------------------- stored chunks
 
 
 def stream_keys(store: Store, path: str) -> Iterator[str]:
-    """Yield the keys below a path one after the other, so that a listing of any length takes no memory.
+    """Yield the keys below a path one by one, so that a listing of any length takes no memory.
 
-    A request ``List`` has a list for its answer: only here a store is asked past its runner.
+    The answer to a request ``List`` is a list; so this is the only place where a store is called without its runner.
 
     Parameters
     ----------
@@ -128,7 +130,7 @@ async def _next_keys(found: Any) -> list[str]:
 
 
 def stored_chunks(array: Array[Any]) -> Iterator[tuple[str, Coords]]:
-    """Yield the keys and coordinates of the chunks of an array that are stored (of its shards, if it has shards).
+    """Yield the keys and coordinates of the stored chunks of an array (of its shards, if it has any).
 
     Examples
     --------
@@ -145,8 +147,28 @@ def stored_chunks(array: Array[Any]) -> Iterator[tuple[str, Coords]]:
             yield key, coords
 
 
+def stored_sizes(array: Array[Any]) -> Iterator[tuple[Coords, int]]:
+    """Yield the stored chunks with their sizes; in a store without listings, each chunk is requested."""
+    layout = array._handle.layout
+    if can_list(array.store_path):
+        asked: Iterator[tuple[str, Coords]] = stored_chunks(array)
+    else:
+        asked = ((layout.key(coords), coords) for coords in product(*map(range, layout.outer.cdata_shape)))
+    runner = runner_for(array.store)
+    while some := list(islice(asked, SIZES_AT_ONCE)):
+        sizes = runner.run(ask_steps(Gather([ask_steps(Size(key)) for key, _ in some], lean=True)))
+        for (_, coords), nbytes in zip(some, sizes, strict=True):
+            if nbytes is not None:
+                yield coords, nbytes
+
+
+def chunk_lengths(layout: ArrayLayout) -> Coords:
+    """Return the lengths of the first stored chunk of an array."""
+    return tuple(axis.chunk_length(0) if axis.nchunks else 0 for axis in layout.outer.axes)
+
+
 def chunk_region(layout: ArrayLayout, coords: Coords) -> Slices:
-    """Return which part of the array a stored chunk holds."""
+    """Return the part of the array in a stored chunk."""
     starts = [axis.offset(at) for axis, at in zip(layout.outer.axes, coords, strict=True)]
     lengths = [axis.chunk_length(at) for axis, at in zip(layout.outer.axes, coords, strict=True)]
     ends = [min(start + n, size) for start, n, size in zip(starts, lengths, layout.shape, strict=True)]
@@ -159,7 +181,7 @@ def touched_blocks(arrays: Iterable[Array[Any]], block: Coords) -> list[int]:
     Parameters
     ----------
     arrays : iterable of Array
-        Of the same shape.
+        Arrays of the same shape.
     block : tuple of int
 
     Raises
@@ -170,7 +192,7 @@ def touched_blocks(arrays: Iterable[Array[Any]], block: Coords) -> list[int]:
     numbers: set[int] = set()
     for array in arrays:
         counts = block_counts(array.shape, block)
-        if not array.store.supports_listing:
+        if not can_list(array.store_path):
             _check_count(array, math.prod(counts))
             return list(range(math.prod(counts)))
         for _, coords in stored_chunks(array):
@@ -202,7 +224,7 @@ def _numbering(counts: Coords) -> Any:
 
 
 def read_part(array: Array[Any], slices: Slices) -> Any:
-    """Return a part of an array as an array, also the one element of an array without dimensions.
+    """Return a part of an array as an array, also a single element.
 
     Examples
     --------
@@ -216,8 +238,38 @@ def read_part(array: Array[Any], slices: Slices) -> Any:
     return values if isinstance(values, np.ndarray) else np.array(values, dtype=array.dtype)
 
 
+def count_blocks(array: Array[Any]) -> int:
+    """Return the number of blocks of an array.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> count_blocks(zarr.zeros((3000, 1000), chunks=100))
+    4
+    """
+    return math.prod(block_counts(array.shape, block_shape(array.shape)))
+
+
+def cut_numbers(array: Array[Any], numbers: list[int], at_once: int) -> Iterator[Piece[list[int]]]:
+    """Divide the numbers of blocks into pieces, with blocks that are read together in one piece.
+
+    Parameters
+    ----------
+    array : Array
+    numbers : list of int
+    at_once : int
+        See :func:`read_blocks`.
+    """
+    nbytes = math.prod(block_shape(array.shape)) * array.dtype.itemsize
+    together = max(1, at_once // max(1, nbytes))
+    count = together * max(1, TASK_BYTES // max(1, together * nbytes))
+    for start in range(0, len(numbers), count):
+        some = numbers[start : start + count]
+        yield len(some), len(some) * nbytes, some
+
+
 def read_blocks(
-    array: Array[Any], numbers: Iterable[int], block: Coords
+    array: Array[Any], numbers: Iterable[int], block: Coords, at_once: int
 ) -> Iterator[tuple[int, Slices, np.ndarray[Any, Any]]]:
     """Yield blocks with their numbers, places and values; neighbours along the last axis are read together.
 
@@ -225,10 +277,12 @@ def read_blocks(
     ----------
     array : Array
     numbers : iterable of int
-        In increasing order.
+        The numbers in increasing order.
     block : tuple of int
+    at_once : int
+        Number of bytes of neighbours that are read together, so that a wide chunk is not decoded for each of them.
     """
-    most = max(1, READ_BYTES // max(1, math.prod(block) * array.dtype.itemsize))
+    most = max(1, at_once // max(1, math.prod(block) * array.dtype.itemsize))
     run: list[tuple[int, Slices]] = []
     for number in numbers:
         slices = block_slices(number, array.shape, block)

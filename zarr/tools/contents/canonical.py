@@ -1,20 +1,17 @@
-"""One form for equal things: data types by their values, elements as bytes, JSON as text.
+"""One form for equal things: data types by their values, elements as bytes, documents as text.
 
-What differs only in how it is stored (byte order, format, codec, pattern of a NaN) has the same form here.
+Things that differ only in their storage (byte order, format, codec, pattern of a NaN) have the same form here.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from zarr.dtype.base import empty_array
-
-if TYPE_CHECKING:
-    from zarr.arrays.layout import ArrayLayout
-    from zarr.dtype.base import ZDType
+from zarr.arrays.layout import ArrayLayout
+from zarr.dtype.base import ZDType, empty_array
 
 Values = np.ndarray[Any, Any]
 
@@ -31,7 +28,7 @@ def json_line(value: Any) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text in which what cannot be printed is escaped: names in a store may hold anything.
+    """Return a text with escapes for characters that cannot be printed: names in a store may have any characters.
 
     Examples
     --------
@@ -39,6 +36,22 @@ def one_line(text: str) -> str:
     'a\\\\n'
     """
     return text if text.isprintable() else "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
+def codec_text(document: Any) -> str:
+    """Return a codec as a name and its parameters.
+
+    Examples
+    --------
+    >>> codec_text({"name": "zstd", "configuration": {"level": 3}}), codec_text({"id": "zlib", "level": 1})
+    ('zstd(level=3)', 'zlib(level=1)')
+    """
+    if not isinstance(document, dict):
+        return str(document)
+    name = document.get("name", document.get("id"))
+    settings = document.get("configuration", {key: value for key, value in document.items() if key != "id"})
+    given = ", ".join(f"{key}={value}" for key, value in settings.items() if key != "name")
+    return f"{name}({given})" if given else str(name)
 
 
 def type_name(zdtype: ZDType[Any, Any]) -> Any:
@@ -76,12 +89,12 @@ def _dtype_name(dtype: np.dtype[Any]) -> Any:
 
 
 def _is_of_numpy(dtype: np.dtype[Any]) -> bool:
-    """Return whether a data type is none of those that packages add to NumPy, whose kinds say little."""
+    """Return True if a data type is one of NumPy itself, not one that a package adds, whose kind says little."""
     return dtype.type.__module__ == "numpy"
 
 
 def in_types_of_numpy(values: Values) -> Values:
-    """Return elements of a data type that a package adds to NumPy in one of NumPy's own that has all their values.
+    """Return elements of a data type of another package in a data type of NumPy with all their values.
 
     Examples
     --------
@@ -95,12 +108,12 @@ def in_types_of_numpy(values: Values) -> Values:
 
 
 def value_bytes(values: Any) -> bytes:
-    """Return the elements of an array as bytes, in C order; see :func:`zarr.tools.checksum` for the form.
+    """Return the elements of an array as bytes, in C order; :func:`zarr.tools.checksum` defines the form.
 
     Parameters
     ----------
     values : numpy.ndarray
-        Or a masked array.
+        The elements; they may be a masked array.
 
     Raises
     ------
@@ -128,11 +141,11 @@ def value_bytes(values: Any) -> bytes:
 
 
 def _masked_bytes(values: Any) -> bytes:
-    """Return the values, zero where they are missing, and then one byte for each that tells which are there."""
+    """Return the values, zero for missing ones, and then one byte for each that marks existing ones."""
     mask: Values = np.ma.getmaskarray(values)
     plain = empty_array(values.shape, values.dtype)
     plain[...] = np.ma.getdata(values)
-    if mask.dtype.names is not None:  # an optional optional: its own field says what is missing
+    if mask.dtype.names is not None:  # an optional optional: its own field marks missing values
         mask = np.asarray(np.array(mask.tolist(), dtype=bool).reshape(*values.shape, -1).all(axis=-1))
     plain[mask] = "" if plain.dtype.kind in "TO" else np.zeros((), plain.dtype)
     return value_bytes(plain) + (~mask).astype(np.uint8).tobytes()
@@ -159,7 +172,7 @@ def _with_length(item: Any) -> bytes:
         except (TypeError, ValueError) as error:
             raise TypeError(
                 f"an element of type {type(item).__name__} has no canonical form: {error}; elements may be text, "
-                "bytes, arrays, and what JSON has"
+                "bytes, arrays, and JSON values"
             ) from error
     return len(data).to_bytes(8, "little") + data
 
@@ -171,7 +184,7 @@ def _plain_object(item: Any) -> Any:
 
 
 def filled_block(layout: ArrayLayout, shape: tuple[int, ...]) -> Any:
-    """Return a block of nothing but the fill value, as an array would read it."""
+    """Return a block of fill values, as an array would read it."""
     block = empty_array(shape, layout.dtype)
     block[...] = layout.fill
     if layout.nullable is None:

@@ -1,19 +1,42 @@
-"""What differs between two hierarchies: nodes, what their documents say, and values."""
+"""Find the differences of two hierarchies: nodes, metadata, and values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Iterator, Sequence
+from functools import partial
+from heapq import merge
+from itertools import groupby, repeat
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 import zarr_core
 from zarr._records import record, set_values
 from zarr.arrays.array import Array
-from zarr.tools.contents.blocks import block_counts, block_shape, block_slices, read_blocks, size_of, touched_blocks
-from zarr.tools.contents.canonical import filled_block, in_types_of_numpy, json_line, one_line, type_name, value_bytes
+from zarr.tools.contents.blocks import (
+    block_counts,
+    block_shape,
+    block_slices,
+    count_blocks,
+    cut_numbers,
+    read_blocks,
+    size_of,
+    touched_blocks,
+)
+from zarr.tools.contents.canonical import (
+    codec_text,
+    filled_block,
+    in_types_of_numpy,
+    json_line,
+    one_line,
+    type_name,
+    value_bytes,
+)
 from zarr.tools.contents.checksums import dimension_names
-from zarr.tools.contents.nodes import Node, open_node, walk
+from zarr.tools.contents.nodes import Node, arrays_of, open_node, walk
+from zarr.tools.plans.plan import MEMORY, parse_bytes
+from zarr.tools.plans.progress import Progress, reporting
+from zarr.tools.plans.reading import Piece, part_bytes, run_pieces
 
 Aspect: TypeAlias = Literal[
     "node", "node type", "format", "shape", "data type", "chunks", "shards", "codecs", "fill value", "attribute",
@@ -25,38 +48,45 @@ _LONGEST_SHOWN: Final = 120
 
 
 class _Absent:
-    """Stand for what one side does not have."""
+    """Stand for a missing node or attribute of one side."""
 
     def __repr__(self) -> str:
         return "nothing"
 
 
 ABSENT: Final = _Absent()
-"""What a difference has for the side on which there is no such node or attribute."""
+"""The value of a difference for the side without the node or attribute."""
 
 
 @record(frozen=True)
 class Difference:
-    """One thing in which two hierarchies differ; printed, it is one line.
+    """One difference of two hierarchies; printed, it is one line.
 
     Parameters
     ----------
     path : str
-        The node, relative to the nodes that were compared.
+        Path of the node, relative to the compared nodes.
     aspect : str
-        What differs: ``"node"`` (there on one side only), ``"node type"``, ``"format"``, ``"shape"``,
-        ``"data type"``, ``"chunks"``, ``"shards"``, ``"codecs"``, ``"fill value"``, ``"attribute"``,
-        ``"dimension names"`` or ``"values"``.
+        The kind of difference: ``"node"`` (on one side only), ``"node type"``, ``"format"``, ``"shape"``, ``"data
+        type"``, ``"chunks"``, ``"shards"``, ``"codecs"``, ``"fill value"``, ``"attribute"``, ``"dimension names"`` or
+        ``"values"``.
     left, right
-        What each side has; of values, the first two elements that differ.
+        The values of both sides; for ``"values"``, the first two elements that differ.
     name : str
-        Of an attribute.
+        For ``"attribute"``: its name.
     count : int
-        Of values: how many elements differ.
+        For ``"values"``: the number of elements that differ.
     first : tuple of int, optional
-        Of values: where the first of them is.
+        For ``"values"``: the place of the first of them.
     greatest : optional
-        Of values: the greatest absolute difference; None where elements are no numbers or times.
+        For ``"values"``: the greatest absolute difference; None if elements are no numbers or times.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> (found,) = zarr.tools.diff(zarr.array([1, 2]), zarr.array([1, 3]))
+    >>> isinstance(found, zarr.tools.Difference)
+    True
     """
 
     path: str
@@ -94,19 +124,37 @@ class Difference:
 
 def _shown(value: Any) -> str:
     value = value.item() if isinstance(value, np.number | np.bool) else value
+    if isinstance(value, list) and value and all(isinstance(each, dict) and "name" in each for each in value):
+        return one_line(", ".join(map(codec_text, value)))
     text = one_line(" ".join(repr(value).split()))
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
-def diff(left: Any, right: Any, *, values: bool = True) -> list[Difference]:
-    """Find out in what two arrays, or two groups with all below them, differ.
+def diff(
+    left: Any,
+    right: Any,
+    *,
+    values: bool = True,
+    memory: int | str = MEMORY,
+    executor: Any = None,
+    progress: Progress = "auto",
+) -> list[Difference]:
+    """Find the differences of two arrays, or of two groups with all below them.
 
     Parameters
     ----------
     left, right : Array, Group or StoreLike
         Nodes, or paths, URLs, stores, mappings.
     values : bool, default True
-        Whether elements are compared. Arrays of different shapes, and of data types that cannot be compared, are not.
+        If True, compare elements, except of arrays of different shapes, or of data types that cannot be compared.
+    memory : int or str, default "512 MiB"
+        The memory that a task may use: bytes, or a text with a unit. A block of at most 1048576 elements is in memory
+        in any case.
+    executor : concurrent.futures.Executor, dask.distributed.Client, "dask" or None
+        Runs the tasks. Default: this thread.
+    progress : "auto", bool or callable, default "auto"
+        A bar on a terminal or in a notebook if the work takes more than two seconds; True: always; False: none. A
+        callable gets the number of finished blocks, and that of all.
 
     Returns
     -------
@@ -133,15 +181,30 @@ def diff(left: Any, right: Any, *, values: bool = True) -> list[Difference]:
     >>> diff(one, one)
     []
     """
-    lefts, rights = dict(walk(open_node(left))), dict(walk(open_node(right)))
+    tops, at_once = (open_node(left), open_node(right)), part_bytes(parse_bytes(memory))
     found: list[Difference] = []
-    for path in sorted(lefts.keys() | rights.keys()):
-        one, other = lefts.get(path), rights.get(path)
-        if one is None or other is None:
-            found.append(Difference(path, "node", _kind(one), _kind(other)))
-        else:
-            found += _compare(path, one, other, values)
+    with reporting(progress, "diff", lambda: sum(count_blocks(array) for _, array in arrays_of(tops[0]))) as report:
+        pieces = _pieces(_pairs(*map(walk, tops)), values, at_once)
+        results = run_pieces(partial(_compare_blocks, at_once=at_once), pieces, executor, report)
+        for path, same in groupby(results, key=lambda result: result[0].path):
+            tally = _Tally()
+            for piece, part in same:
+                found += piece.differences
+                tally.merge(part)
+            if tally.count:
+                ends = {"count": tally.count, "first": tally.first, "greatest": tally.greatest}
+                found.append(Difference(path, "values", *tally.pair, **ends))
     return found
+
+
+def _pairs(
+    lefts: Iterator[tuple[str, Node]], rights: Iterator[tuple[str, Node]]
+) -> Iterator[tuple[str, Node | None, Node | None]]:
+    """Yield the nodes of both sides by their paths, in the order of the paths."""
+    tagged = [zip(nodes, repeat(side)) for side, nodes in enumerate((lefts, rights))]
+    for path, same in groupby(merge(*tagged, key=lambda each: each[0][0]), key=lambda each: each[0][0]):
+        nodes = {side: node for (_, node), side in same}
+        yield path, nodes.get(0), nodes.get(1)
 
 
 def _kind(node: Node | None) -> Any:
@@ -150,7 +213,45 @@ def _kind(node: Node | None) -> Any:
     return "array" if isinstance(node, Array) else "group"
 
 
-def _compare(path: str, left: Node, right: Node, values: bool) -> Iterator[Difference]:
+class _Piece(NamedTuple):
+    """Some blocks of two arrays; the last piece of two nodes has no block, and lists the other differences."""
+
+    path: str
+    left: Node | None = None
+    right: Node | None = None
+    numbers: Sequence[int] = ()
+    outside: tuple[int, ...] | None = None
+    """The place of the first element that neither side has stored."""
+    weight: int = 0
+    """The number of such elements."""
+    differences: Sequence[Difference] = ()
+
+
+def _pieces(
+    pairs: Iterator[tuple[str, Node | None, Node | None]], values: bool, at_once: int
+) -> Iterator[Piece[_Piece]]:
+    """Compare documents, and divide the blocks of arrays whose values are compared into pieces."""
+    for path, left, right in pairs:
+        left_over = count_blocks(left) if isinstance(left, Array) else 0
+        if left is None or right is None:
+            differences = [Difference(path, "node", _kind(left), _kind(right))]
+            yield left_over, 0, _Piece(path, differences=differences)
+            continue
+        last = _Piece(path, left, right, differences=tuple(_compare(path, left, right)))
+        if values and isinstance(left, Array) and isinstance(right, Array) and _are_comparable(left, right):
+            block = block_shape(left.shape)
+            touched = touched_blocks([left, right], block)
+            left_over -= len(touched)
+            for part, nbytes, numbers in cut_numbers(left, touched, at_once):
+                yield part, 2 * nbytes, _Piece(path, left, right, numbers)
+            outside = int(left.size) - sum(size_of(block_slices(number, left.shape, block)) for number in touched)
+            if outside:
+                last = last._replace(outside=_first_outside(touched, left.shape, block), weight=outside)
+        yield left_over, 0, last
+
+
+def _compare(path: str, left: Node, right: Node) -> Iterator[Difference]:
+    """Compare everything but values."""
     if _kind(left) != _kind(right):
         yield Difference(path, "node type", _kind(left), _kind(right))
         return
@@ -160,8 +261,6 @@ def _compare(path: str, left: Node, right: Node, values: bool) -> Iterator[Diffe
     if isinstance(left, Array) and isinstance(right, Array):
         yield from _compare_arrays(path, left, right, formats[0] == formats[1])
     yield from _compare_attributes(path, dict(left.attrs), dict(right.attrs))
-    if values and isinstance(left, Array) and isinstance(right, Array):
-        yield from _compare_values(path, left, right)
 
 
 def _compare_attributes(path: str, left: dict[str, Any], right: dict[str, Any]) -> Iterator[Difference]:
@@ -203,7 +302,7 @@ def _lengths(grid: zarr_core.Grid) -> list[Any]:
 
 
 def _codecs(metadata: Any) -> Any:
-    """Return the codecs as their document has them; format 2 has the byte order and the order of elements apart."""
+    """Return the codecs as in their document; format 2 has the byte order and the order of elements apart."""
     document = metadata.to_dict()
     if metadata.zarr_format == 2:
         return {name: document[name] for name in ("dtype", "order", "filters", "compressor")}
@@ -211,7 +310,7 @@ def _codecs(metadata: Any) -> Any:
 
 
 def _plain_codec(codec: Any) -> Any:
-    """Return the JSON form of a codec without the objects that some keep in it."""
+    """Return the JSON form of a codec without the objects that some codecs put into it."""
     if hasattr(codec, "to_dict"):
         return _plain_codec(codec.to_dict())
     if isinstance(codec, dict):
@@ -222,40 +321,48 @@ def _plain_codec(codec: Any) -> Any:
 # ------------------------------------------------------------------------------------------------- values
 
 
-def _compare_values(path: str, left: Array[Any], right: Array[Any]) -> Iterator[Difference]:
+def _are_comparable(left: Array[Any], right: Array[Any]) -> bool:
     kinds = type_name(left._handle.layout.zdtype), type_name(right._handle.layout.zdtype)
     numbers = left.dtype.kind in "biufc" and right.dtype.kind in "biufc"
-    if left.shape != right.shape or not left.size or (kinds[0] != kinds[1] and not numbers):
-        return
-    tally = _Tally()
+    return left.shape == right.shape and bool(left.size) and (kinds[0] == kinds[1] or numbers)
+
+
+def _compare_blocks(piece: _Piece, at_once: int) -> _Tally:
+    tally, left, right = _Tally(), piece.left, piece.right
+    if not (isinstance(left, Array) and isinstance(right, Array)):
+        return tally
     block = block_shape(left.shape)
-    touched = touched_blocks([left, right], block)
-    pairs = zip(read_blocks(left, touched, block), read_blocks(right, touched, block), strict=True)
-    untouched = int(left.size)
-    for (_, slices, one), (_, _, other) in pairs:
-        untouched -= size_of(slices)
+    both = (read_blocks(array, piece.numbers, block, at_once) for array in (left, right))
+    for (_, slices, one), (_, _, other) in zip(*both, strict=True):
         tally.add(one, other, tuple(part.start for part in slices))
-    if untouched:
+    if piece.outside is not None:
         fills = [filled_block(array._handle.layout, (1,) * left.ndim) for array in (left, right)]
-        tally.add(fills[0], fills[1], _first_outside(touched, left.shape, block), weight=untouched)
-    if tally.count:
-        yield Difference(path, "values", *tally.pair, count=tally.count, first=tally.first, greatest=tally.greatest)
+        tally.add(fills[0], fills[1], piece.outside, weight=piece.weight)
+    return tally
 
 
 def _first_outside(touched: list[int], shape: tuple[int, ...], block: tuple[int, ...]) -> tuple[int, ...]:
-    """Return where the first element lies that no stored chunk holds."""
+    """Return the place of the first element outside of all stored chunks."""
     number = next((place for place, found in enumerate(touched) if place != found), len(touched))
     assert number < int(np.prod(block_counts(shape, block), dtype=object))
     return tuple(part.start for part in block_slices(number, shape, block))
 
 
 class _Tally:
-    """What is known of the elements that differ."""
+    """The counts of differing elements so far."""
 
     count: int = 0
     first: tuple[int, ...] | None = None
     greatest: Any = None
     pair: tuple[Any, Any] = (None, None)
+
+    def merge(self, other: _Tally) -> None:
+        """Add the counts of other blocks."""
+        self.count += other.count
+        if other.first is not None and (self.first is None or other.first < self.first):
+            self.first, self.pair = other.first, other.pair
+        if other.greatest is not None and (self.greatest is None or other.greatest > self.greatest):
+            self.greatest = other.greatest
 
     def add(self, left: Any, right: Any, origin: tuple[int, ...], weight: int = 0) -> None:
         """Compare two blocks that begin at a place; with a weight, one element stands for many."""
@@ -274,7 +381,7 @@ class _Tally:
 
 
 def different(left: Any, right: Any) -> Values:
-    """Return where two blocks differ; NaN equals NaN.
+    """Return the places where two blocks differ; NaN equals NaN.
 
     Examples
     --------
@@ -302,14 +409,14 @@ def different(left: Any, right: Any) -> Values:
 
 
 def _alone(item: Any) -> Values:
-    """Return an array of one object, also where it is a sequence."""
+    """Return an array of one object, even if it is a sequence."""
     alone = np.empty(1, dtype=object)
     alone[0] = item
     return alone
 
 
 def greatest_step(left: Values, right: Values) -> Any:
-    """Return the greatest absolute difference of two lists of elements; None where there is none between numbers.
+    """Return the greatest absolute difference of two lists of elements; None if they have no finite numbers.
 
     Examples
     --------
@@ -332,6 +439,6 @@ def greatest_step(left: Values, right: Values) -> Any:
 
 
 def _extremes(left: Values, right: Values) -> set[int]:
-    """Return where integers may be furthest apart: found in floating point, then counted exactly."""
+    """Return the integers with the greatest distance: found in floating point, then computed exactly."""
     steps = np.abs(left.astype(np.longdouble) - right.astype(np.longdouble))
     return {int(np.argmax(steps))}

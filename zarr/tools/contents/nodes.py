@@ -1,33 +1,52 @@
-"""How the tools find the nodes of a hierarchy, and in which order they go through them."""
+"""Find the nodes of a hierarchy, and visit them in order.
+
+All tools and commands that take a place or a node begin here. Nothing here changes a store.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from typing import Any, Final, TypeAlias
 
 from zarr.api.opening import open as open_at
 from zarr.api.opening import open_group
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
+from zarr.chunks.spec import parse_array_config
 from zarr.groups.async_group import AsyncGroup
 from zarr.groups.group import Group
+from zarr.groups.handle import NodeRecord
+from zarr.groups.members import members_steps, named_steps, names_steps
+from zarr.metadata.group import GroupMetadata
+from zarr.steps.documents import node_key
+from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
+from zarr.tools.contents.listing import can_list, check_listing
 
 Node: TypeAlias = "Array[Any] | Group"
 
+MOST_NAMES: Final = 10
+"""The most names in a message."""
+
+AT_ONCE: Final = 256
+"""Number of members of a group whose documents are read together."""
+
 
 def open_place(place: Any, path: str | None = None, storage_options: dict[str, Any] | None = None) -> StorePath:
-    """Return where a node lies, over a store that this tool cannot write to.
+    """Return the place of a node, over a read-only store.
 
     Parameters
     ----------
     place : Array, Group or StoreLike
         A node, or a path, a URL, a store, a mapping.
     path : str, optional
-        Below it.
+        The path below it.
     storage_options : dict, optional
-        For URLs of fsspec.
+        Options for URLs of fsspec.
 
     Examples
     --------
@@ -41,12 +60,14 @@ def open_place(place: Any, path: str | None = None, storage_options: dict[str, A
 
 
 def open_node(place: Any, path: str | None = None, storage_options: dict[str, Any] | None = None) -> Node:
-    """Open a node to read, by its own documents: consolidated metadata may be older than these.
+    """Open a node for reading, by its own documents: consolidated metadata may be older than these.
+
+    In a store that cannot list, consolidated metadata is used.
 
     Parameters
     ----------
     place, path, storage_options
-        See :func:`open_place`.
+        As for :func:`open_place`.
 
     Returns
     -------
@@ -67,13 +88,27 @@ def open_node(place: Any, path: str | None = None, storage_options: dict[str, An
         return place
     found = open_place(place, path, storage_options)
     node = open_at(found, mode="r")
-    if isinstance(node, Group):
-        return open_group(found, mode="r", zarr_format=node.metadata.zarr_format, use_consolidated=False)
+    if isinstance(node, Group) and (node.metadata.consolidated_metadata is None or can_list(node.store_path)):
+        return open_group(node.store_path, mode="r", zarr_format=node.metadata.zarr_format, use_consolidated=False)
     return node
 
 
-def walk(node: Node) -> Iterator[tuple[str, Node]]:
-    """Yield a node and all nodes below it with their relative paths, in the order of these.
+def walk(node: Node, depth: int | None = None) -> Iterator[tuple[str, Node]]:
+    """Yield a node and all nodes below it with their relative paths, in the order of the paths.
+
+    Consolidated metadata of the group is used if it has been opened with it; :func:`open_node` opens groups without.
+    Otherwise the names of one folder at a time are in memory, and the metadata of ``AT_ONCE`` of its nodes.
+
+    Parameters
+    ----------
+    node : Array or Group
+    depth : int, optional
+        Number of levels below the direct members to include. Default: all.
+
+    Raises
+    ------
+    ValueError
+        If the store cannot list, and there is no consolidated metadata.
 
     Examples
     --------
@@ -85,4 +120,93 @@ def walk(node: Node) -> Iterator[tuple[str, Node]]:
     """
     yield "", node
     if isinstance(node, Group):
-        yield from sorted(node.members(max_depth=None, use_consolidated_for_children=False), key=lambda each: each[0])
+        handle, config = node._handle, parse_array_config(None)
+        if handle.consolidated is not None:
+            copied = node._run(members_steps(handle, depth))
+            found = iter(sorted(copied, key=lambda record: record.name))
+        else:
+            check_members(node)
+            top = NodeRecord("", handle.store_path, handle.metadata, config=handle.config)
+            found = _below(node._run, top, math.inf if depth is None else depth)
+        for record in found:
+            yield record.name, node._wrap(record, config)
+
+
+def check_members(node: Node) -> None:
+    """Refuse a group whose members cannot be found.
+
+    Raises
+    ------
+    ValueError
+        If the store cannot list, and there is no consolidated metadata.
+    """
+    if isinstance(node, Group) and node.metadata.consolidated_metadata is None:
+        check_listing(node.store_path)
+
+
+def arrays_of(node: Node) -> Iterator[tuple[str, Array[Any]]]:
+    """Yield the arrays of a hierarchy, with their paths below the node; an empty path for the node itself."""
+    return ((name, each) for name, each in walk(node) if isinstance(each, Array))
+
+
+def refuse_group(node: Node, tool: str) -> Array[Any]:
+    """Return a node that is an array.
+
+    Raises
+    ------
+    ValueError
+        If it is a group; the message names the arrays that it has.
+    """
+    if isinstance(node, Array):
+        return node
+    names = some_of(sorted(name for name, _ in arrays_of(node)))
+    raise ValueError(f"{node.store_path} is a group: {tool} takes one array; it has {names}")
+
+
+def some_of(names: Iterable[str]) -> str:
+    """Return the first names as text, and how many there are more.
+
+    Examples
+    --------
+    >>> some_of("abc"), some_of(map(str, range(12))), some_of([])
+    ('a, b, c', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more', 'none')
+    """
+    known = list(names)
+    more = len(known) - MOST_NAMES
+    return (", ".join(known[:MOST_NAMES]) or "none") + (f" and {more} more" if more > 0 else "")
+
+
+def expected_keys(node: Node) -> Iterator[str]:
+    """Yield the keys that a node and the nodes below it may have, for stores that cannot list.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> list(expected_keys(zarr.zeros(4, chunks=2)))
+    ['zarr.json', 'c/0', 'c/1']
+    """
+    for _, each in walk(node):
+        kind = ".zarray" if isinstance(each, Array) else ".zgroup"
+        names = ["zarr.json"] if each.metadata.zarr_format == 3 else [kind, ".zattrs", ".zmetadata"]
+        yield from (node_key(each.path, name) for name in names)
+        if isinstance(each, Array):
+            layout = each._handle.layout
+            yield from map(layout.key, product(*map(range, layout.outer.cdata_shape)))
+
+
+def _below(run: Callable[[Steps[Any]], Any], group: NodeRecord, depth: float) -> Iterator[NodeRecord]:
+    """Yield the nodes below a group in the order of their paths."""
+    names = sorted(run(names_steps(group)))
+    waiting: list[NodeRecord] = []
+    for first in range(0, len(names), AT_ONCE):
+        for record in run(named_steps(group, names[first : first + AT_ONCE])):
+            # The path "a-b" comes before "a/x".
+            while waiting and f"{waiting[-1].name}/" < record.name:
+                yield from _below(run, waiting.pop(), depth - 1)
+            if isinstance(record.metadata, GroupMetadata):
+                record.metadata = dataclasses.replace(record.metadata, consolidated_metadata=None)
+                if depth > 0:
+                    waiting.append(record)
+            yield record
+    while waiting:
+        yield from _below(run, waiting.pop(), depth - 1)

@@ -1,11 +1,12 @@
-"""What arrays hold: range, mean, missing elements, a histogram, and how much of them is stored."""
+"""Statistics of arrays: range, mean, missing elements, a histogram, and the stored part."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
-from itertools import islice, product
-from typing import Any, Final, TypeAlias, overload
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial, reduce
+from itertools import groupby, islice, repeat
+from typing import Any, Final, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -13,50 +14,66 @@ from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.arrays.layout import ArrayLayout
 from zarr.groups.group import Group
-from zarr.runners.choose import runner_for
-from zarr.steps.requests import Gather, Size, ask_steps
-from zarr.tools.contents.blocks import Coords, Slices, chunk_region, read_part, size_of, stored_chunks
+from zarr.tools.contents.blocks import (
+    SIZES_AT_ONCE,
+    Coords,
+    Slices,
+    chunk_lengths,
+    chunk_region,
+    read_part,
+    size_of,
+    stored_sizes,
+)
 from zarr.tools.contents.canonical import filled_block, in_types_of_numpy, one_line
 from zarr.tools.contents.differences import different
-from zarr.tools.contents.nodes import open_node, walk
+from zarr.tools.contents.nodes import Node, arrays_of, open_node
+from zarr.tools.plans.plan import MEMORY, parse_bytes
+from zarr.tools.plans.progress import Progress, reporting
+from zarr.tools.plans.reading import TASK_BYTES, Piece, part_bytes, run_pieces
 
+T = TypeVar("T")
 Values: TypeAlias = np.ndarray[Any, Any]
 
-PART_BYTES: Final = 16 << 20
-"""Shards are read in parts of so many bytes; a chunk is decoded as a whole in any case."""
-
-_SIZES_AT_ONCE: Final = 1000
 _ORDERED: Final = "biufmM"
 _SUMMED: Final = "biufcmM"
 
 
 @record(frozen=True)
 class ArrayStatistics:
-    """What is known of one array.
+    """The statistics of one array.
 
     Parameters
     ----------
     path : str
-        Relative to the node that was given.
+        Path relative to the given node.
     shape : tuple of int
+        Number of elements along each dimension.
     data_type : str
+        Name of the data type in a metadata document.
     min, max
-        Of all elements that are not missing; None where there is none, or elements have no order.
+        Smallest and largest of all elements that are not missing; None if there is none, or elements have no order.
     mean
-        Of the same elements; None where there is none, or elements cannot be added.
+        Mean of the same elements; None if there is none, or elements cannot be added.
     missing : int
         The number of elements that are NaN, NaT or masked.
     filled : int
         The number of elements that equal the fill value, stored or not.
     histogram : tuple of two lists, optional
-        The number of finite elements in each bin, and the edges of the bins (one more), as ``numpy.histogram`` has
-        them; None if no bins were asked for, or elements are no real numbers.
+        The number of finite elements in each bin, and the edges of the bins (one more), as in ``numpy.histogram``; None
+        without bins, or if elements are no real numbers.
     raw_bytes : int
         The size of all elements in memory.
     stored_bytes : int
         The size of all stored chunks.
     chunks_stored, chunks : int
-        How many chunks (of an array with shards: shards) are stored, and how many the array has.
+        Number of stored chunks (with shards: of stored shards), and number of all chunks of the array.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> found = zarr.tools.stats(zarr.array([1, 2, 3]))
+    >>> int(found.min), int(found.max), float(found.mean)
+    (1, 3, 2.0)
     """
 
     path: str
@@ -85,21 +102,44 @@ class ArrayStatistics:
 
 
 @overload
-def stats(node: Array[Any], *, bins: int = 0) -> ArrayStatistics: ...
-
-
-@overload
-def stats(node: Group, *, bins: int = 0) -> list[ArrayStatistics]: ...
+def stats(
+    node: Array[Any],
+    *,
+    bins: int = 0,
+    memory: int | str = MEMORY,
+    executor: Any = None,
+    progress: Progress = "auto",
+) -> ArrayStatistics: ...
 
 
 @overload
 def stats(
-    node: Any, *, bins: int = 0, path: str | None = None, storage_options: dict[str, Any] | None = None
+    node: Group, *, bins: int = 0, memory: int | str = MEMORY, executor: Any = None, progress: Progress = "auto"
+) -> list[ArrayStatistics]: ...
+
+
+@overload
+def stats(
+    node: Any,
+    *,
+    bins: int = 0,
+    memory: int | str = MEMORY,
+    executor: Any = None,
+    progress: Progress = "auto",
+    path: str | None = None,
+    storage_options: dict[str, Any] | None = None,
 ) -> ArrayStatistics | list[ArrayStatistics]: ...
 
 
 def stats(
-    node: Any, *, bins: int = 0, path: str | None = None, storage_options: dict[str, Any] | None = None
+    node: Any,
+    *,
+    bins: int = 0,
+    memory: int | str = MEMORY,
+    executor: Any = None,
+    progress: Progress = "auto",
+    path: str | None = None,
+    storage_options: dict[str, Any] | None = None,
 ) -> ArrayStatistics | list[ArrayStatistics]:
     """Compute statistics of an array, or of all arrays of a group.
 
@@ -111,11 +151,18 @@ def stats(
     node : Array, Group or StoreLike
         A node, or a path, a URL, a store, a mapping.
     bins : int, default 0
-        The number of bins of equal width of the histogram, from the least finite element to the greatest; 0: none.
+        Number of histogram bins of equal width, from the smallest finite element to the largest; 0: no histogram.
+    memory : int or str, default "512 MiB"
+        The memory that a task may use: bytes, or a text with a unit. A chunk is in memory as a whole in any case.
+    executor : concurrent.futures.Executor, dask.distributed.Client, "dask" or None
+        Runs the tasks. Default: this thread.
+    progress : "auto", bool or callable, default "auto"
+        A bar on a terminal or in a notebook if the work takes more than two seconds; True: always; False: none. A
+        callable gets the number of finished chunks, and that of all.
     path : str, optional
-        Below the node.
+        The path below the node.
     storage_options : dict, optional
-        For URLs of fsspec.
+        Options for URLs of fsspec.
 
     Returns
     -------
@@ -141,51 +188,102 @@ def stats(
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 0:
         raise ValueError(f"bins must be a whole number from 0 on, not {bins!r}")
     top = open_node(node, path, storage_options)
-    if isinstance(top, Array):
-        return _statistics("", top, bins)
-    return [_statistics(name, each, bins) for name, each in walk(top) if isinstance(each, Array)]
+    job = _Statistics(top, bins, part_bytes(parse_bytes(memory)))
+    with reporting(progress, "stats", job.total) as report:
+        found = job.run(executor, report)
+    return found[0] if isinstance(top, Array) else found
 
 
-def _statistics(path: str, array: Array[Any], bins: int) -> ArrayStatistics:
+_Range: TypeAlias = tuple[tuple[float, float] | None, int]
+"""The data for a histogram: the smallest and the largest finite element, and the number of unstored ones."""
+
+_Piece: TypeAlias = "tuple[str, Array[Any], list[tuple[Coords, int]], _Range]"
+"""An array, after its path; some of its stored chunks, with their sizes."""
+
+
+class _Statistics:
+    """One call of :func:`stats`."""
+
+    def __init__(self, top: Node, bins: int, at_once: int) -> None:
+        self.top, self.bins, self.at_once = top, bins, at_once
+
+    def total(self) -> int:
+        """Return the number of chunks to read."""
+        return (1 + bool(self.bins)) * sum(_chunk_count(array) for _, array in arrays_of(self.top))
+
+    def run(self, executor: Any, report: Callable[[int], None]) -> list[ArrayStatistics]:
+        """Return the statistics of all arrays; for histograms these are read a second time."""
+        found: list[ArrayStatistics] = []
+        ranges: list[_Range] = []
+        work = partial(_tally_of, at_once=self.at_once)
+        for (name, array, *_), tally in self._results(work, _Tally.merge, repeat((None, 0)), executor, report):
+            unread = int(array.size) - tally.seen
+            found.append(_statistics(name, array, tally, unread))
+            ranges.append((tally.bounds, unread))
+        if self.bins:
+            counting = partial(_histogram, bins=self.bins, at_once=self.at_once)
+            histograms = self._results(counting, _add_counts, ranges, executor, report)
+            for each, (_, histogram) in zip(found, histograms, strict=True):
+                set_values(each, histogram=histogram)
+        return found
+
+    def _results(
+        self,
+        work: Callable[[_Piece], T],
+        fold: Callable[[T, T], T],
+        ranges: Iterable[_Range],
+        executor: Any,
+        report: Callable[[int], None],
+    ) -> Iterator[tuple[_Piece, T]]:
+        """Yield for each array its first piece, and the results of the work for all of them."""
+        results = run_pieces(work, self._pieces(ranges), executor, report)
+        for _, same in groupby(results, key=lambda result: result[0][0]):
+            yield reduce(lambda one, other: (one[0], fold(one[1], other[1])), same)
+
+    def _pieces(self, ranges: Iterable[_Range]) -> Iterator[Piece[_Piece]]:
+        """Divide the stored chunks of all arrays into pieces; the last piece of each stands for missing chunks."""
+        for (name, array), span in zip(arrays_of(self.top), ranges):
+            nbytes = math.prod(chunk_lengths(array._handle.layout)) * array.dtype.itemsize
+            left, stored = _chunk_count(array), stored_sizes(array)
+            at_once = max(1, min(SIZES_AT_ONCE, TASK_BYTES // max(1, nbytes)))
+            while some := list(islice(stored, at_once)):
+                left -= len(some)
+                yield len(some), len(some) * nbytes, (name, array, some, span)
+            yield left, 0, (name, array, [], span)
+
+
+def _chunk_count(array: Array[Any]) -> int:
+    return math.prod(array._handle.layout.outer.cdata_shape)
+
+
+def _tally_of(piece: _Piece, at_once: int) -> _Tally:
+    """Read some chunks, and return the counts of their elements."""
+    _, array, chunks, _ = piece
     layout, tally = array._handle.layout, _Tally(array.dtype)
-    stored_bytes = stored = 0
-    unread = int(array.size)
-    for coords, nbytes in _stored_sizes(array):
-        stored, stored_bytes = stored + 1, stored_bytes + nbytes
-        for part in _parts(layout, chunk_region(layout, coords)):
-            unread -= size_of(part)
+    for coords, nbytes in chunks:
+        tally.chunks, tally.stored_bytes = tally.chunks + 1, tally.stored_bytes + nbytes
+        for part in _parts(layout, chunk_region(layout, coords), at_once):
             values = read_part(array, part)
             tally.add(values, filled_block(layout, values.shape))
+    return tally
+
+
+def _statistics(path: str, array: Array[Any], tally: _Tally, unread: int) -> ArrayStatistics:
+    """Return the statistics of an array from the counts of its stored elements."""
     if unread:
-        fill = filled_block(layout, (1,))
+        fill = filled_block(array._handle.layout, (1,))
         tally.add(fill, fill, unread)
     return ArrayStatistics(
         path=path, shape=array.shape, data_type=str(array.dtype), min=tally.least, max=tally.greatest,
-        mean=tally.mean(), missing=tally.missing, filled=tally.filled,
-        histogram=_histogram(array, tally, bins, unread) if bins else None,
-        raw_bytes=int(array.size) * array.dtype.itemsize, stored_bytes=stored_bytes, chunks_stored=stored,
-        chunks=math.prod(layout.outer.cdata_shape),
+        mean=tally.mean(), missing=tally.missing, filled=tally.filled, histogram=None,
+        raw_bytes=int(array.size) * array.dtype.itemsize, stored_bytes=tally.stored_bytes,
+        chunks_stored=tally.chunks, chunks=_chunk_count(array),
     )  # fmt: skip
 
 
-def _stored_sizes(array: Array[Any]) -> Iterator[tuple[Coords, int]]:
-    """Yield the chunks that are stored, with their sizes; in a store without listings, each chunk is asked for."""
-    layout = array._handle.layout
-    if array.store.supports_listing:
-        asked: Iterator[tuple[str, Coords]] = stored_chunks(array)
-    else:
-        asked = ((layout.key(coords), coords) for coords in product(*map(range, layout.outer.cdata_shape)))
-    runner = runner_for(array.store)
-    while some := list(islice(asked, _SIZES_AT_ONCE)):
-        sizes = runner.run(ask_steps(Gather([ask_steps(Size(key)) for key, _ in some], lean=True)))
-        for (_, coords), nbytes in zip(some, sizes, strict=True):
-            if nbytes is not None:
-                yield coords, nbytes
-
-
-def _parts(layout: ArrayLayout, region: Slices) -> Iterator[Slices]:
-    """Cut what a shard holds into parts of a bearable size, at the borders of inner chunks."""
-    if layout.inner is None or size_of(region) * layout.dtype.itemsize <= PART_BYTES:
+def _parts(layout: ArrayLayout, region: Slices, at_once: int) -> Iterator[Slices]:
+    """Divide a shard into parts of a number of bytes, at the borders of inner chunks."""
+    if layout.inner is None or size_of(region) * layout.dtype.itemsize <= at_once:
         yield region
         return
     counts = [-(-(part.stop - part.start) // edge) for part, edge in zip(region, layout.inner, strict=True)]
@@ -195,23 +293,41 @@ def _parts(layout: ArrayLayout, region: Slices) -> Iterator[Slices]:
         return
     middle = region[axis].start + (counts[axis] + 1) // 2 * layout.inner[axis]
     for start, stop in ((region[axis].start, middle), (middle, region[axis].stop)):
-        yield from _parts(layout, (*region[:axis], slice(start, stop), *region[axis + 1 :]))
+        yield from _parts(layout, (*region[:axis], slice(start, stop), *region[axis + 1 :]), at_once)
 
 
 class _Tally:
-    """What is known of the elements that were read so far."""
+    """The counts of the elements read so far."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.dtype = in_types_of_numpy(np.empty(0, dtype)).dtype
         self.least: Any = None
         self.greatest: Any = None
         self.bounds: tuple[float, float] | None = None
-        """The least and the greatest finite number."""
+        """The smallest and the largest finite number."""
         self.missing = self.filled = self._count = 0
+        self.chunks = self.stored_bytes = 0
         self._total: Any = 0
 
+    @property
+    def seen(self) -> int:
+        """The number of elements that were counted."""
+        return self._count + self.missing
+
+    def merge(self, other: _Tally) -> _Tally:
+        """Add the counts of other elements."""
+        for name in ("missing", "filled", "_count", "chunks", "stored_bytes"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._total = self._total + other._total
+        if other.least is not None:
+            self._widen(other.least, other.greatest)
+        if other.bounds is not None:
+            self._widen_bounds(*other.bounds)
+        return self
+
     def add(self, values: Any, fills: Any, weight: int = 1) -> None:
-        """Count elements; with a weight, each stands for as many."""
+        """Count elements; with a weight, each counts as that many."""
         self.filled += weight * int(np.count_nonzero(~different(values, fills)))
         known = known_elements(values)
         self.missing += weight * (values.size - known.size)
@@ -225,23 +341,27 @@ class _Tally:
 
     def _range(self, known: Values) -> None:
         if known.dtype.kind in _ORDERED:
-            ends: Iterable[Any] = (known.min(), known.max())
+            ends: tuple[Any, Any] = (known.min(), known.max())
         elif known.dtype.kind in "TSU":
             texts = known.tolist()
             ends = (min(texts), max(texts))
         else:
             return
-        least, greatest = ends
-        self.least = least if self.least is None else min(self.least, least)
-        self.greatest = greatest if self.greatest is None else max(self.greatest, greatest)
+        self._widen(*ends)
         finite = finite_numbers(known)
         if finite.size:
-            bounds = float(finite.min()), float(finite.max())
-            before = self.bounds or bounds
-            self.bounds = min(bounds[0], before[0]), max(bounds[1], before[1])
+            self._widen_bounds(float(finite.min()), float(finite.max()))
+
+    def _widen(self, least: Any, greatest: Any) -> None:
+        self.least = least if self.least is None else min(self.least, least)
+        self.greatest = greatest if self.greatest is None else max(self.greatest, greatest)
+
+    def _widen_bounds(self, least: float, greatest: float) -> None:
+        before = self.bounds or (least, greatest)
+        self.bounds = min(least, before[0]), max(greatest, before[1])
 
     def mean(self) -> Any:
-        """Return the mean of what was counted."""
+        """Return the mean of the counted elements."""
         if not self._count or self.dtype.kind not in _SUMMED:
             return None
         if self.dtype.kind in "mM":
@@ -267,7 +387,7 @@ def known_elements(values: Any) -> Values:
 
 
 def finite_numbers(known: Values) -> Values:
-    """Return the finite ones of real numbers; none of other elements.
+    """Return the finite numbers among real ones; an empty array for other elements.
 
     Examples
     --------
@@ -287,26 +407,36 @@ def _sum(known: Values) -> Any:
     whole = whole.astype(np.int64) if whole.dtype.kind in "mMb" else whole
     if whole.dtype.itemsize < 8:
         return int(whole.sum(dtype=np.int64))
-    # 64 bits are added in halves, lest the sum overflow.
+    # Add 64 bits in halves, so that the sum does not overflow.
     return (int((whole >> 32).sum()) << 32) + int((whole & whole.dtype.type(0xFFFFFFFF)).sum())
 
 
-def _histogram(array: Array[Any], tally: _Tally, bins: int, unread: int) -> tuple[list[int], list[float]] | None:
-    """Count elements in bins, once their range is known."""
-    if tally.bounds is None:
+_Histogram: TypeAlias = tuple[list[int], list[float]] | None
+
+
+def _histogram(piece: _Piece, bins: int, at_once: int) -> _Histogram:
+    """Count the elements of some chunks in bins; without chunks, the elements that are not stored."""
+    _, array, chunks, (bounds, unread) = piece
+    if bounds is None:
         return None
     layout = array._handle.layout
-    total, edges = np.histogram(np.empty(0), bins, range=tally.bounds)
-    total = total.astype(np.int64)
-    for coords, _ in _stored_sizes(array):
-        for part in _parts(layout, chunk_region(layout, coords)):
-            total += _counts(read_part(array, part), bins, tally.bounds)
-    if unread:
-        total += unread * _counts(filled_block(layout, (1,)), bins, tally.bounds)
+    edges = np.histogram(np.empty(0), bins, range=bounds)[1]
+    total = np.zeros(bins, np.int64)
+    for coords, _ in chunks:
+        for part in _parts(layout, chunk_region(layout, coords), at_once):
+            total += _counts(read_part(array, part), bins, bounds)
+    if unread and not chunks:
+        total += unread * _counts(filled_block(layout, (1,)), bins, bounds)
     return total.tolist(), edges.tolist()
 
 
+def _add_counts(one: _Histogram, other: _Histogram) -> _Histogram:
+    if one is None or other is None:
+        return None
+    return [a + b for a, b in zip(one[0], other[0], strict=True)], one[1]
+
+
 def _counts(values: Any, bins: int, bounds: tuple[float, float]) -> Values:
-    # In one width, lest an element at the edge of a bin falls into another one in another data type.
+    # In one width, so that an element at the edge of a bin is in the same bin for every data type.
     numbers = finite_numbers(known_elements(values)).astype(np.float64)
     return np.histogram(numbers, bins, range=bounds)[0].astype(np.int64)

@@ -1,5 +1,5 @@
-"""Copies of arrays and hierarchies: as they are stored, into another layout, into coarser levels.
+"""Copies of arrays and hierarchies: unchanged, in another layout, or with coarser levels.
 
 May import: everything below ``zarr.tools``, ``zarr.tools.plans``.
-Read first: ``jobs.py`` (the plan of a copy), then ``layouts.py`` (in which regions it goes) and ``rechunking.py``.
+Read first: ``jobs.py`` (the plan of a copy), then ``layouts.py`` (the regions of a copy) and ``rechunking.py``.
 """

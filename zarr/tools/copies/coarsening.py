@@ -1,42 +1,33 @@
-"""Pyramids: an array and coarser levels of it, with the metadata that viewers read."""
+"""Pyramids: an array and coarser levels of it, with metadata for viewers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import zarr
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
 from zarr.storage.path import StorePath
+from zarr.tools.contents.nodes import refuse_group
 from zarr.tools.copies.jobs import (
     SHARE,
     CopyRegion,
     check_apart,
     chunk_borders,
     dimensions_of,
-    open_source,
-    open_target,
+    open_ends,
 )
 from zarr.tools.copies.layouts import choose_route
+from zarr.tools.copies.multiscales import MULTISCALES, Place, geozarr_levels, ome_axes, ome_image
 from zarr.tools.copies.reductions import Method, check_method, reduce_blocks
 from zarr.tools.copies.regions import Region, Regions, every, longest
 from zarr.tools.plans.plan import MEMORY, Notes, Part, Plan, Stage, parse_bytes
-
-if TYPE_CHECKING:
-    from zarr.tools.plans.progress import Progress
+from zarr.tools.plans.progress import Progress
 
 Convention = Literal["ome", "geozarr"]
 
-MULTISCALES: Final = {
-    "uuid": "d35379db-88df-4056-af3a-620245f8e347",
-    "name": "multiscales",
-    "schema_url": "https://raw.githubusercontent.com/zarr-conventions/multiscales/refs/tags/v1/schema.json",
-    "spec_url": "https://github.com/zarr-conventions/multiscales/blob/v1/README.md",
-}
-
-_AXIS_TYPES: Final = {"x": "space", "y": "space", "z": "space", "t": "time", "time": "time", "c": "channel"}
 _AXES: Final = ("t", "c", "z", "y", "x")
 _SPACE: Final = frozenset({"x", "y", "z", "lon", "lat", "longitude", "latitude", "easting", "northing"})
 
@@ -56,7 +47,7 @@ class CoarsenRegion(CopyRegion):
         self.factors, self.method = tuple(factors), method
 
     def __call__(self, region: Region) -> None:
-        """Make a region of the coarser level."""
+        """Write a region of the coarser level."""
         source, target = self.arrays()
         wanted = tuple(
             slice(part.start * factor, min(part.stop * factor, length))
@@ -84,31 +75,31 @@ def coarsen(
 ) -> Group | Plan:
     """Make a pyramid: a group with a copy of an array, ``0``, and coarser levels of it, ``1``, ``2`` …
 
-    Each level has the chunks, shards and codecs of the array. The group says that it is a pyramid when all levels are
-    complete.
+    Each level has the chunks, shards and codecs of the array. The group gets the metadata of a pyramid when all levels
+    are complete.
 
     Parameters
     ----------
     source : Array, store, path or URL
         The array.
     target : store, path or URL
-        Where the group is made.
+        The place of the new group.
     factors : int, sequence of int, or mapping, default 2
-        How many elements become one. A number: along the axes of space (by the names of dimensions, such as ``y`` and
-        ``x``), or along the last two where none has such a name. A sequence has one number for each axis, a mapping
+        Number of elements that become one. A number: along the axes of space (by the names of dimensions, such as ``y``
+        and ``x``), or along the last two if none has such a name. A sequence has one number for each axis, a mapping
         for some names of dimensions.
     levels : int, optional
-        How many coarser levels are made. Default: until a level is one chunk along the axes that become coarser.
+        Number of coarser levels. Default: until a level is one chunk along the axes that become coarser.
     method : "mean", "mode", "max", "min" or "nearest", default "mean"
-        How a block of elements becomes one. The mean leaves out NaN; of integers it is rounded. "mode" and "nearest"
-        suit labels.
+        How a block of elements becomes one. The mean ignores NaN; for integers it is rounded. "mode" and "nearest" are
+        for labels.
     convention : "ome", "geozarr" or None, default "ome"
         The metadata of the group: OME-Zarr 0.5 (https://ngff.openmicroscopy.org/0.5), the convention `multiscales` of
         GeoZarr (https://github.com/zarr-conventions/multiscales), or none.
     path : str, optional
         The path of the group in the target store. Default: its root.
     overwrite : bool, default False
-        Whether to remove what is at the place of the group.
+        If True, delete first the node at the place of the group.
     memory, executor, progress, resume, dry_run, storage_options
         As in :func:`rechunk`.
 
@@ -122,7 +113,7 @@ def coarsen(
     ContainsGroupError, ContainsArrayError
         If there is something at the place of the group, and ``overwrite`` is False.
     TypeError
-        If the data type does not have the method.
+        If the method cannot be used for the data type.
     ValueError
         If the factors do not fit the array, or the convention cannot describe it.
 
@@ -134,10 +125,8 @@ def coarsen(
     >>> [pyramid[level].shape for level in ("0", "1", "2")], pyramid["2"][0, 0].item()
     ([(8, 8), (4, 4), (2, 2)], 13.5)
     """
-    place = open_target(target, path, storage_options)
-    array = open_source(source, storage_options)
-    if not isinstance(array, Array):
-        raise TypeError(f"{array!r} is no array: a pyramid is made of one array")
+    node, place = open_ends(source, target, path, storage_options)
+    array = refuse_group(node, "coarsen")
     check_apart(array, place)
     check_method(method, array.dtype)
     pyramid = _Pyramid(array, place, parse_factors(factors, array), method, levels, convention, overwrite)
@@ -193,8 +182,12 @@ class _Pyramid:
         shape, chunks = self.array.shape, [max(axis, default=1) for axis in self.array.read_chunk_sizes]
         yield shape
         level = 0
-        while level < levels if levels is not None else any(
-            factor > 1 and length > chunk for factor, length, chunk in zip(self.factors, shape, chunks, strict=True)
+        while (
+            level < levels
+            if levels is not None
+            else any(
+                factor > 1 and length > chunk for factor, length, chunk in zip(self.factors, shape, chunks, strict=True)
+            )
         ):
             shape = tuple(-(-length // factor) for length, factor in zip(shape, self.factors, strict=True))
             level += 1
@@ -255,66 +248,28 @@ class _Pyramid:
             return {}
         return self._ome() if self.convention == "ome" else self._geozarr()
 
-    def _places(self) -> Iterator[tuple[int, list[float], list[float]]]:
-        """Yield each level with its scale, and the middle of its first element in elements of the finest level."""
+    def _places(self) -> Iterator[Place]:
+        """Yield the scale of each level, and the middle of its first element in elements of the finest level."""
         for level in range(len(self.shapes)):
             scale = [float(factor**level) for factor in self.factors]
             first = [0.0 if self.method == "nearest" else (each - 1) / 2 for each in scale]
-            yield level, scale, first
+            yield scale, first
 
     def _ome(self) -> dict[str, Any]:
-        names = self._ome_names()
-        datasets = [
-            {
-                "path": str(level),
-                "coordinateTransformations": [
-                    {"type": "scale", "scale": scale},
-                    {"type": "translation", "translation": first},
-                ],
-            }
-            for level, scale, first in self._places()
-        ]
-        axes = [{"name": name, "type": _AXIS_TYPES[name]} for name in names]
-        image = {"name": self.array.basename or "image", "axes": axes, "datasets": datasets, "type": self.method}
-        return {"ome": {"version": "0.5", "multiscales": [image]}}
-
-    def _ome_names(self) -> list[str]:
-        """Return the names of the axes, which OME-Zarr demands in the order time, channel, space.
-
-        Raises
-        ------
-        ValueError
-        """
-        names = [str(name) for name in dimensions_of(self.array) if name]
-        if not names:
-            names = list(_AXES[-self.array.ndim :]) if self.array.ndim else []
-        order = [("time", "channel", "space").index(_AXIS_TYPES.get(name, "space")) for name in names]
-        kinds = [_AXIS_TYPES.get(name) for name in names]
-        complete = None not in kinds and len(names) == self.array.ndim
-        if not complete or order != sorted(order) or kinds.count("space") not in (2, 3):
-            raise ValueError(
-                f"OME-Zarr 0.5 has no image with the dimensions {tuple(names)}: it wants t, c, z, y, x in this order, "
-                "with two or three of space; give dimension_names, or convention='geozarr' or None"
-            )
-        return names
+        names, missing = dimensions_of(self.array), len(_AXES) - self.array.ndim
+        axes = ome_axes(names if any(names) else (None,) * -missing + _AXES[max(0, missing) :])
+        image = ome_image(self.array.basename or "image", axes, self._places())
+        return {"ome": {"version": "0.5", "multiscales": [image | {"type": self.method}]}}
 
     def _geozarr(self) -> dict[str, Any]:
-        layout: list[dict[str, Any]] = []
-        relative = [float(factor) for factor in self.factors]
-        shift = [0.0 if self.method == "nearest" else (factor - 1) / 2 for factor in relative]
-        for level in range(len(self.shapes)):
-            entry: dict[str, Any] = {"asset": str(level)}
-            if level:
-                entry |= {"derived_from": str(level - 1), "transform": {"scale": relative, "translation": shift}}
-            else:
-                entry["transform"] = {"scale": [1.0] * self.array.ndim, "translation": [0.0] * self.array.ndim}
-            layout.append(entry)
+        places = list(self._places())
+        steps = places[:1] + places[1:2] * (len(places) - 1)
         method = "average" if self.method == "mean" else self.method
-        return {"zarr_conventions": [MULTISCALES], "multiscales": {"layout": layout, "resampling_method": method}}
+        return {"zarr_conventions": [MULTISCALES], "multiscales": geozarr_levels(steps) | {"resampling_method": method}}
 
 
 def _make_level(place: StorePath, finest: Array[Any], shape: tuple[int, ...]) -> None:
-    """Make a level with the layout of the finest one and another shape."""
+    """Create a level with the layout of the finest one and another shape."""
     metadata = finest.metadata
     options: dict[str, Any] = {}
     if metadata.zarr_format == 3:

@@ -1,10 +1,11 @@
-"""Copy an array or a hierarchy as it is stored: documents and chunks, byte by byte."""
+"""Copy an array or a hierarchy unchanged: documents and chunks, byte for byte."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import filterfalse, groupby, islice
 from typing import TYPE_CHECKING, Any
 
 import zarr
@@ -16,7 +17,10 @@ from zarr.runners.concurrency import concurrency, windowed
 from zarr.runners.sync import sync
 from zarr.storage.keys import JOB_PREFIX
 from zarr.storage.path import StorePath
-from zarr.tools.copies.jobs import arrays_of, check_apart, open_source, open_target
+from zarr.tools.contents.blocks import stream_keys
+from zarr.tools.contents.listing import can_list
+from zarr.tools.contents.nodes import arrays_of, expected_keys
+from zarr.tools.copies.jobs import check_apart, open_ends
 from zarr.tools.plans.plan import MEMORY, Notes, Part, Plan, Stage, parse_bytes
 from zarr.types import METADATA_NAMES
 
@@ -33,7 +37,7 @@ class CopyKeys:
     ----------
     source, target : StorePath
     width : int
-        How many values are in memory at once.
+        Number of values in memory at once.
     """
 
     def __init__(self, source: StorePath, target: StorePath, width: int) -> None:
@@ -46,7 +50,7 @@ class CopyKeys:
 
     async def _copy(self, key: str) -> None:
         value = await (self.source / key).get(default_buffer_prototype())
-        if value is not None:  # removed since it was listed
+        if value is not None:  # removed after it was listed
             await (self.target / key).set(value)
 
 
@@ -66,41 +70,45 @@ def copy(
     """Copy an array, a group or a whole hierarchy as it is stored, without decoding.
 
     Chunks come first and documents last: a reader finds the copy when it is complete. All is kept: codecs, attributes,
-    consolidated metadata. To change the layout see :func:`rechunk` and :func:`reencode`.
+    consolidated metadata. To change the layout see :func:`rechunk` and :func:`reencode`. To let nodes join a group that
+    has members already, or to copy from h5py, see :func:`zarr.copy`.
 
     Parameters
     ----------
     source : Array, Group, store, path or URL
-        What is copied. It must not change meanwhile.
+        The node to copy. It must not change meanwhile.
     target : store, path or URL
-        Where the copy is made; another place than the source.
+        The place of the copy; another one than the source.
     path : str, optional
         The path of the copy in the target store. Default: its root.
     overwrite : bool, default False
-        Whether to remove what is at the place of the copy.
+        If True, delete first the node at the place of the copy.
     memory : int or str, default "512 MiB"
         The memory that a task may use: bytes, or a text with a unit.
     executor : concurrent.futures.Executor, dask.distributed.Client, "dask" or None
         Runs the tasks. Default: this thread.
     progress : "auto", bool or callable, default "auto"
         A bar on a terminal or in a notebook if the work takes more than two seconds; True: always; False: none. A
-        callable gets the number of tasks that have ended, and of all.
+        callable gets the number of finished tasks, and that of all.
     resume : bool, default False
-        Whether to go on where the same call was killed before.
+        If True, continue an earlier call with the same arguments that was killed.
     dry_run : bool, default False
-        Whether to return the plan and make nothing.
+        If True, return the plan and change nothing.
     storage_options : dict, optional
-        For URLs.
+        Options for URLs of fsspec.
 
     Returns
     -------
     Array or Group
-        The copy; with ``dry_run`` a :class:`Plan`, whose ``explain()`` says what would be done.
+        The copy; with ``dry_run`` a :class:`Plan`, whose ``explain()`` describes the actions.
 
     Raises
     ------
     ContainsGroupError
         If there is a node at the place of the copy, and ``overwrite`` is False.
+    ValueError
+        If the copy would overlap the source; or if two nodes have names that differ in case only, and the file system
+        of the target takes them for one.
 
     Examples
     --------
@@ -110,8 +118,7 @@ def copy(
     >>> copy.path, copy[-2:].tolist(), dict(copy.attrs)
     ('a/b', [10, 11], {'unit': 'm'})
     """
-    place = open_target(target, path, storage_options)
-    node = open_source(source, storage_options)
+    node, place = open_ends(source, target, path, storage_options)
     check_apart(node, place)
     limit = parse_bytes(memory)
     job = _VerbatimCopy(node, place, overwrite)
@@ -124,37 +131,50 @@ class _VerbatimCopy:
 
     def __init__(self, node: Array[Any] | Group, place: StorePath, overwrite: bool) -> None:
         self.source, self.place, self.overwrite = node.store_path, place, overwrite
-        arrays = [array for _, array in arrays_of(node)]
-        self.bytes = sum(array.nbytes for array in arrays)
-        sizes = [math.prod(max(axis, default=1) for axis in array.write_chunk_sizes) for array in arrays]
-        self.largest = max((n * array.dtype.itemsize for n, array in zip(sizes, arrays, strict=True)), default=1)
-        """The bytes of the largest chunk or shard, without compression."""
+        self.unlisted = None if can_list(self.source) else node
+        self.bytes, self.largest = 0, 1
+        """The bytes of all elements, and of the largest chunk or shard, without compression."""
+        for _, array in arrays_of(node):
+            size = math.prod(max(axis, default=1) for axis in array.write_chunk_sizes)
+            self.bytes, self.largest = self.bytes + array.nbytes, max(self.largest, size * array.dtype.itemsize)
 
     def plan(self, width: int) -> Plan:
         work = CopyKeys(self.source, self.place, width)
         documents: list[str] = []
-        chunks: list[str] = []
-        for key in sync(self._keys()):
-            (documents if key.rpartition("/")[2] in METADATA_NAMES else chunks).append(key)
+        count = 0
+        for key in self._keys():
+            if _is_document(key):
+                documents.append(key)
+            else:
+                count += 1
         # The document of a node after those below it, and the root last of all.
-        documents.sort(key=lambda key: -key.count("/"))
+        documents.sort(key=_depth, reverse=True)
+        self.alike = same_but_for_case(key.rpartition("/")[0] for key in documents)
         stages = [
-            Stage("chunks", [Part(work, _batches(chunks))], self.bytes, self.bytes, 0),
+            Stage("chunks", [Part(work, _Chunks(self._keys, count))], self.bytes, self.bytes, 0),
             Stage("documents", [Part(_InOrder(work), [documents])], 0, 0, 0),
         ]
-        notes = Notes(self.place, f"copy {self.source}")
-        return Plan("copy", stages, notes, self._begin, lambda: None, self._end)
+        self.notes = Notes(self.place, f"copy {self.source}")
+        return Plan("copy", stages, self.notes, self._begin, lambda: None, self._end)
 
-    async def _keys(self) -> list[str]:
-        start = f"{self.source.path}/" if self.source.path else ""
-        listed = [key async for key in self.source.store.list_prefix(start)]
-        return [key[len(start) :] for key in listed if not key.startswith(JOB_PREFIX)]
+    def _keys(self) -> Iterator[str]:
+        start = len(f"{self.source.path}/") if self.source.path else 0
+        if self.unlisted is not None:  # missing ones are skipped
+            return (key[start:] for key in expected_keys(self.unlisted))
+        listed = stream_keys(self.source.store, self.source.path)
+        return (key[start:] for key in listed if not key.startswith(JOB_PREFIX))
 
     def _begin(self) -> None:
         if self.overwrite:
             sync(self.place.delete_dir())
         elif not sync(self.place.is_empty()):
             raise ContainsGroupError(f"there is something at {self.place}: copy with overwrite=True to replace it")
+        if self.alike and folds_case(self.notes):
+            one, other = self.alike
+            raise ValueError(
+                f"the copy cannot be made at {self.place}: its file system takes {one!r} and {other!r} for one name; "
+                "rename one of them, or copy to a zip file"
+            )
 
     def _end(self) -> Array[Any] | Group:
         node = zarr.open(self.place, mode="r+")
@@ -162,16 +182,55 @@ class _VerbatimCopy:
         return node
 
 
+def same_but_for_case(paths: Iterable[str]) -> tuple[str, str] | None:
+    """Return two paths that differ in case only, if there are two.
+
+    Examples
+    --------
+    >>> same_but_for_case(["a/Depth", "b/depth", "a/depth"])
+    ('a/Depth', 'a/depth')
+    """
+    known: dict[str, str] = {}
+    found = ((known.setdefault(path.casefold(), path), path) for path in paths)
+    return next(((one, other) for one, other in found if one != other), None)
+
+
+def folds_case(notes: Notes) -> bool:
+    """Return True if a store gives one value under two keys that differ in case only: tried in place of the notes."""
+    notes.add("case")
+    folds = sync((notes.place / "notes" / "CASE").exists())
+    notes.clear()
+    return folds
+
+
+def _is_document(key: str) -> bool:
+    return key.rpartition("/")[2] in METADATA_NAMES
+
+
+def _depth(key: str) -> int:
+    return key.count("/")
+
+
+class _Chunks:
+    """The keys of all chunks, in tasks; they are listed at each use, and are never in memory together."""
+
+    def __init__(self, keys: Callable[[], Iterator[str]], count: int) -> None:
+        self.keys, self.count = keys, count
+
+    def __len__(self) -> int:
+        return (self.count + KEYS_PER_TASK - 1) // KEYS_PER_TASK
+
+    def __iter__(self) -> Iterator[list[str]]:
+        left = filterfalse(_is_document, self.keys())
+        return iter(lambda: list(islice(left, KEYS_PER_TASK)), [])
+
+
 class _InOrder:
-    """Does a work for one key after the other."""
+    """Run a work for the keys of each depth together."""
 
     def __init__(self, work: Callable[[Sequence[str]], None]) -> None:
         self.work = work
 
     def __call__(self, keys: Sequence[str]) -> None:
-        for key in keys:
-            self.work([key])
-
-
-def _batches(keys: list[str]) -> list[list[str]]:
-    return [keys[start : start + KEYS_PER_TASK] for start in range(0, len(keys), KEYS_PER_TASK)]
+        for _, same in groupby(keys, _depth):
+            self.work(list(same))

@@ -1,23 +1,32 @@
-"""Plans that copy arrays and hierarchies into another layout."""
+"""Plan copies of arrays and hierarchies into another layout.
+
+``rechunking.py``, ``coarsening.py`` and ``zarr/tools/conversion`` call it. A task writes whole chunks or shards of the
+target, so that no two tasks write one stored value.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import zarr
 from zarr.arrays.array import Array
+from zarr.errors import ZarrUserWarning
 from zarr.groups.group import Group
+from zarr.runners.locks.operation import lock_prefix
 from zarr.runners.sync import sync
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
+from zarr.tools.contents.nodes import arrays_of
 from zarr.tools.copies.layouts import Route, choose_route
 from zarr.tools.copies.regions import Region, Regions, borders_of, longest
+from zarr.tools.plans.memory import read_region
 from zarr.tools.plans.plan import Notes, Part, Plan, Stage
 
 SHARE = 0.5
-"""The part of the memory that the elements of one task take; the rest is for encoded chunks and the program."""
+"""The part of the memory for the elements of one task; the rest is for encoded chunks and the program."""
 
 
 class CopyRegion:
@@ -35,7 +44,7 @@ class CopyRegion:
     def __call__(self, region: Region) -> None:
         """Copy a region."""
         source, target = self.arrays()
-        target[region] = source[region]
+        target[region] = read_region(source, region)
 
     def arrays(self) -> tuple[Array[Any], Array[Any]]:
         """Return both arrays, opened at the first task of this worker."""
@@ -47,51 +56,56 @@ class CopyRegion:
         return self.__dict__ | {"_arrays": None}
 
 
-def open_source(source: Any, storage_options: dict[str, Any] | None) -> Array[Any] | Group:
-    """Return the node that a caller names as the source."""
+def open_ends(
+    source: Any, target: Any, path: str | None, storage_options: dict[str, Any] | None
+) -> tuple[Array[Any] | Group, StorePath]:
+    """Return the node of a ``source`` argument, and the place of a ``target`` argument."""
+    given = options_of_ends(source, target, storage_options)
+    place = resolve_store_path(target, path=path or "", mode="a", storage_options=given[1])
     if isinstance(source, Array | Group):
-        return source
-    node = zarr.open(source, mode="r", storage_options=storage_options)
+        return source, place
+    node = zarr.open(source, mode="r", storage_options=given[0])
     assert isinstance(node, Array | Group)
-    return node
+    return node, place
 
 
-def open_target(target: Any, path: str | None, storage_options: dict[str, Any] | None) -> StorePath:
-    """Return the place that a caller names as the target."""
-    return resolve_store_path(target, path=path or "", mode="a", storage_options=storage_options)
+def options_of_ends(
+    source: Any, target: Any, storage_options: dict[str, Any] | None
+) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """Return the options of the source and of the target: those are for URLs, and one of both may be none.
+
+    Where neither is a URL both get them, and refuse them.
+
+    Examples
+    --------
+    >>> options_of_ends("s3://bucket/a", "local.zarr", {"anon": True})
+    ({'anon': True}, None)
+    """
+    are_urls = [isinstance(each, str) and "://" in each for each in (source, target)]
+    first, second = (storage_options if is_url or not any(are_urls) else None for is_url in are_urls)
+    return first, second
 
 
 def check_apart(node: Array[Any] | Group, place: StorePath) -> None:
-    """Refuse a copy onto its source, into it, or onto what holds it.
+    """Refuse a copy onto its source, into it, or onto a group that contains it.
 
     Raises
     ------
     ValueError
     """
     source = node.store_path
-    if source.store == place.store:
-        first, second = f"{source.path}/".lstrip("/"), f"{place.path}/".lstrip("/")
-        if first.startswith(second) or second.startswith(first):
-            raise ValueError(f"the copy cannot be made at {place}: the source {source} is there or overlaps it")
-
-
-def arrays_of(node: Array[Any] | Group) -> Iterator[tuple[str, Array[Any]]]:
-    """Yield each array of a hierarchy with its path below the node; the node itself, if it is one, by an empty path."""
-    if isinstance(node, Array):
-        yield "", node
-        return
-    for name, member in node.members(max_depth=None):
-        if isinstance(member, Array):
-            yield name, member
+    first, second = (f"{lock_prefix(each.store)}/{each.path}".rstrip("/") + "/" for each in (source, place))
+    if first.startswith(second) or second.startswith(first):
+        raise ValueError(f"the copy cannot be made at {place}: the source {source} is there or overlaps it")
 
 
 def chunk_borders(array: Array[Any], *, written: bool) -> tuple[tuple[int, ...], ...]:
-    """Return the borders of the chunks that are read alone, or of what is written as one."""
+    """Return the borders of the chunks that can be read alone, or of the chunks or shards that are written."""
     return tuple(borders_of(axis) for axis in (array.write_chunk_sizes if written else array.read_chunk_sizes))
 
 
 def dimensions_of(array: Array[Any]) -> tuple[str | None, ...]:
-    """Return the name of each dimension; None where it has none."""
+    """Return the name of each dimension; None if it has none."""
     names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
     return tuple(names or (None,) * array.ndim)
 
@@ -104,7 +118,7 @@ class CopyJob:
     node : Array or Group
     place : StorePath
     layout_of : callable
-        Returns chunks and shards of the copy of an array, given its path and the array.
+        Returns chunks and shards of the copy of an array, from its path and the array.
     options : dict
         Further parameters of :func:`zarr.from_array`.
     overwrite : bool
@@ -162,9 +176,9 @@ class CopyJob:
                 middle = self.between[name][0]
                 first.append((CopyRegion(array.store_path, middle), route.first, array, route.reads))
                 second.append((CopyRegion(middle, target), route.second, array, 1.0))
-        yield _stage("copy" if not second else "copy, some to arrays in between", first)
+        yield stage_of("copy" if not second else "copy, some to arrays in between", first)
         if second:
-            yield _stage("copy from arrays in between", second)
+            yield stage_of("copy from arrays in between", second)
 
     def _begin(self) -> None:
         if isinstance(self.node, Group):
@@ -180,22 +194,29 @@ class CopyJob:
 
     def _make_between(self) -> None:
         for name, (middle, route) in self.between.items():
-            parameters: dict[str, Any] = {"chunks": route.between, "shards": None, "compressors": None, "filters": None}
-            made = zarr.from_array({}, data=self.arrays[name], write_data=False, zarr_format=3, **parameters)
-            # Its document alone: below an array no node is made.
-            document = sync((made.store_path / "zarr.json").get())
-            assert document is not None
-            sync((middle / "zarr.json").set(document))
+            store_between(middle, self.arrays[name], route)
 
     def _end(self) -> Array[Any] | Group:
         if isinstance(self.node, Group) and self.node.metadata.consolidated_metadata is not None:
-            zarr.consolidate_metadata(self.place.store, path=self.place.path)
+            with warnings.catch_warnings():  # the source has it
+                warnings.simplefilter("ignore", ZarrUserWarning)
+                zarr.consolidate_metadata(self.place.store, path=self.place.path)
         node = zarr.open(self.place, mode="r+")
         assert isinstance(node, Array | Group)
         return node
 
 
-def _stage(name: str, copies: list[tuple[CopyRegion, Regions, Array[Any], float]]) -> Stage:
+def store_between(middle: StorePath, array: Array[Any], route: Route) -> None:
+    """Store the document of the array in between; it alone, for below an array no node is created."""
+    parameters: dict[str, Any] = {"chunks": route.between, "shards": None, "compressors": None, "filters": None}
+    made = zarr.from_array({}, data=array, write_data=False, zarr_format=3, **parameters)
+    document = sync((made.store_path / "zarr.json").get())
+    assert document is not None
+    sync((middle / "zarr.json").set(document))
+
+
+def stage_of(name: str, copies: Sequence[tuple[Callable[[Region], None], Regions, Array[Any], float]]) -> Stage:
+    """Return a stage of copies: of each the work, its regions, an array like the target, and the reads of a chunk."""
     sizes = [math.prod(longest(axis) for axis in regions.borders) * a.dtype.itemsize for _, regions, a, _ in copies]
     return Stage(
         name,

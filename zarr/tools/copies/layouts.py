@@ -1,32 +1,39 @@
 """Choose the regions in which an array is read and written anew, within a limit of memory.
 
-Where the chunks of the source and of the target lie across each other, a region that holds whole chunks of both may be
-larger than the memory. Then each chunk of the source is read several times, or the array is stored in between in chunks
-that suit both sides: the published algorithm of the package rechunker. The cheaper way is taken.
+If the chunks of the source and of the target cross each other, a region of whole chunks of both may be larger than the
+memory. Then each chunk of the source is read several times, or the array is stored in between in chunks that fit both
+sides: the published algorithm of the package rechunker. The cheaper way is used.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from zarr._records import record, set_values
+from zarr.errors import like_names
+from zarr.tools.contents.nodes import some_of
 from zarr.tools.copies.regions import Regions, amplification, every, longest, merge
 
 Borders = tuple[int, ...]
 
 BETWEEN_WRITE_COST = 1.0
-"""The cost of storing a byte without compression, where reading a compressed one costs 1."""
+"""The cost of storing a byte without compression, relative to reading a compressed one."""
 
 BETWEEN_READ_COST = 0.5
 
 ENOUGH_BYTES = 64 << 20
-"""Regions do not grow beyond this size if that saves no reading: small tasks spread better."""
+"""Regions do not grow beyond this size if that saves no reads: small tasks are easier to distribute."""
+
+
+BETWEEN_BYTES = 16 << 20
+"""The largest chunk of an array in between: each thread has one of them in memory beside the region."""
 
 
 @record(frozen=True)
 class Route:
-    """How an array gets from one layout to another.
+    """The way of an array from one layout to another.
 
     Parameters
     ----------
@@ -37,7 +44,7 @@ class Route:
     second : Regions, optional
         Read from the array in between, and written to the target.
     reads : float
-        How many times each chunk of the source is read.
+        Number of reads of each chunk of the source.
     """
 
     first: Regions
@@ -59,11 +66,11 @@ def choose_route(source: Sequence[Borders], target: Sequence[Borders], itemsize:
     source : sequence of tuples of int
         Along each axis the borders of the chunks that can be read alone.
     target : sequence of tuples of int
-        The borders of what is written as one: chunks or shards.
+        The borders of the chunks or shards that are written.
     itemsize : int
         Bytes of an element in memory.
     limit : int
-        Bytes of a region.
+        Maximum number of bytes of a region.
 
     Raises
     ------
@@ -85,7 +92,7 @@ def choose_route(source: Sequence[Borders], target: Sequence[Borders], itemsize:
             f"one chunk or shard of the target takes {least} bytes, more than the {limit} bytes that a task may use "
             "(a half of the memory limit): allow more memory, or choose smaller chunks or shards"
         )
-    direct = Regions(_grow(target, source, itemsize, limit))
+    direct = Regions(grow(target, source, itemsize, limit))
     reads = _reads(direct.borders, source)
     found = Route(direct, None, None, reads)
     whole = math.prod(longest(axis) for axis in source) * itemsize
@@ -97,34 +104,63 @@ def choose_route(source: Sequence[Borders], target: Sequence[Borders], itemsize:
 def _route_between(
     source: Sequence[Borders], target: Sequence[Borders], itemsize: int, limit: int, direct: Regions
 ) -> Route | None:
-    """Return the way by an array in between, if it costs less than reading directly."""
-    reading = _grow(source, target, itemsize, limit)
-    between = tuple(
-        min(longest(mine), longest(theirs)) for mine, theirs in zip(reading, direct.borders, strict=True)
+    """Return the way with an array in between, if it costs less than direct reads."""
+    reading = grow(source, target, itemsize, limit)
+    between = _divided(
+        [min(longest(mine), longest(theirs)) for mine, theirs in zip(reading, direct.borders, strict=True)],
+        BETWEEN_BYTES // itemsize,
     )
     whole = tuple(every(size, axis[-1]) for size, axis in zip(between, source, strict=True))
-    # What is written must be whole chunks of the array in between.
+    # Writes must be whole chunks of the array in between.
     first = Regions(
         merge(axis, axis[-1] if len(mine) <= 2 else max(size, longest(mine) // size * size))
         for axis, size, mine in zip(whole, between, reading, strict=True)
     )
-    second = Regions(_grow(target, whole, itemsize, limit))
+    second = Regions(grow(target, whole, itemsize, limit))
     reads = _reads(first.borders, source)
     cost = reads + BETWEEN_WRITE_COST + BETWEEN_READ_COST * _reads(second.borders, whole)
     return Route(first, between, second, reads) if cost < _reads(direct.borders, source) else None
+
+
+def _divided(shape: Sequence[int], limit: int) -> tuple[int, ...]:
+    """Return a shape of at most a number of elements whose sides divide those of a shape; shrink the first sides first.
+
+    Examples
+    --------
+    >>> _divided((64, 256, 1024), 4 << 20), _divided((7, 10), 5)
+    ((16, 256, 1024), (1, 5))
+    """
+    sides = list(shape)
+    for axis, side in enumerate(shape):
+        most = limit * side // math.prod(sides)
+        sides[axis] = next(size for size in range(max(1, min(side, most)), 0, -1) if side % size == 0)
+    return tuple(sides)
 
 
 def _reads(pieces: Sequence[Borders], chunks: Sequence[Borders]) -> float:
     return math.prod(amplification(mine, theirs) for mine, theirs in zip(pieces, chunks, strict=True))
 
 
-def _grow(own: Sequence[Borders], other: Sequence[Borders], itemsize: int, limit: int) -> list[Borders]:
-    """Merge pieces along the axes where it saves most reading of the other side, until the limit is reached."""
+def grow(own: Sequence[Borders], other: Sequence[Borders], itemsize: int, limit: int) -> list[Borders]:
+    """Merge pieces along the axes where it saves most reads of the other side, until the limit is reached.
+
+    Parameters
+    ----------
+    own, other : sequence of tuples of int
+        The borders of pieces that stay whole, and of chunks of the other side.
+    itemsize, limit : int
+        Bytes of an element, and of a piece.
+
+    Examples
+    --------
+    >>> grow([every(1, 4), every(4, 4)], [every(1, 4), every(4, 4)], 1, limit=8)
+    [(0, 2, 4), (0, 4)]
+    """
     pieces = [tuple(axis) for axis in own]
     while True:
         best: tuple[float, int, Borders] | None = None
         size = math.prod(longest(axis) for axis in pieces) * itemsize
-        for axis in reversed(range(len(pieces))):  # where nothing is saved, first the axis that lies together in memory
+        for axis in reversed(range(len(pieces))):  # if nothing is saved, first the axis that is contiguous in memory
             borders = pieces[axis]
             for larger in _larger(own[axis], borders, other[axis]):
                 growth = longest(larger) / longest(borders)
@@ -146,3 +182,79 @@ def _larger(own: Borders, borders: Borders, other: Borders) -> Iterator[Borders]
         half = -(-length // max(1, (len(borders) - 1) // 2))
         for size in {2 * own_longest, half, -(-(own_longest + 1) // step) * step}:
             yield merge(own, size)
+
+
+def check_wanted(arrays: Mapping[str, Sequence[str | None]], wanted: Any) -> None:
+    """Refuse chunk shapes that are meant for none of some arrays.
+
+    Parameters
+    ----------
+    arrays : mapping
+        The names of the dimensions of each array, by its path.
+    wanted : int, sequence of int, or mapping
+        See :func:`wanted_shape`.
+
+    Raises
+    ------
+    ValueError
+
+    Examples
+    --------
+    >>> check_wanted({"t": ("hour", "lat")}, {"hour": 24})
+    >>> check_wanted({"t": ("hour", "lat")}, {"hours": 24})
+    Traceback (most recent call last):
+    ValueError: there is no array and no dimension 'hours' (did you mean 'hour'?); arrays: t; dimensions: hour, lat
+    """
+    if isinstance(wanted, Mapping):
+        dimensions = list(dict.fromkeys(each for names in arrays.values() for each in names if each is not None))
+        for key in wanted:
+            if key not in arrays and key not in dimensions:
+                raise ValueError(
+                    f"there is no array and no dimension {key!r}{like_names(key, [*arrays, *dimensions])}; arrays: "
+                    f"{some_of(filter(None, arrays))}; dimensions: {some_of(dimensions)}"
+                )
+        return
+    ndim = 1 if isinstance(wanted, int) else len(tuple(wanted))
+    if arrays and "" not in arrays and all(len(names) != ndim for names in arrays.values()):
+        raise ValueError(f"chunks {wanted} have {ndim} dimensions, as none of the arrays has: {some_of(arrays)}")
+
+
+def wanted_shape(
+    name: str, shape: Sequence[int], own: Sequence[int], dimensions: Sequence[str | None], wanted: Any
+) -> tuple[int, ...] | None:
+    """Return the chunk shape that the caller gives for an array; None if there is none for it.
+
+    Parameters
+    ----------
+    name : str
+        The path of the array below the copied node; empty for the node itself.
+    shape, own : sequence of int
+        The shape of the array, and that of its chunks.
+    dimensions : sequence of str or None
+        The names of its dimensions.
+    wanted : int, sequence of int, or mapping
+        A shape, or shapes by the paths of arrays, or lengths by the names of dimensions; -1 is a whole axis.
+
+    Raises
+    ------
+    ValueError
+        If the shape has another number of dimensions than the node itself.
+
+    Examples
+    --------
+    >>> wanted_shape("a", (10, 20), (1, 20), ("y", "x"), {"y": -1})
+    (10, 20)
+    """
+    if isinstance(wanted, Mapping):
+        if name in wanted:
+            wanted = wanted[name]
+        elif not any(dimension in wanted for dimension in dimensions):
+            return None
+        else:
+            wanted = tuple(wanted.get(dimension, size) for dimension, size in zip(dimensions, own, strict=True))
+    wanted = (wanted,) if isinstance(wanted, int) else tuple(wanted)
+    if len(wanted) != len(shape):
+        if name:
+            return None  # other arrays of the hierarchy have these dimensions
+        raise ValueError(f"chunks {wanted} have {len(wanted)} dimensions, the array has {len(shape)}: {tuple(shape)}")
+    return tuple(max(1, length) if size == -1 else size for size, length in zip(wanted, shape, strict=True))

@@ -6,18 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from zarr._lazy import load_extra
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
-from zarr.tools.copies.jobs import CopyJob, chunk_borders, dimensions_of, open_source, open_target
-from zarr.tools.copies.layouts import choose_route
+from zarr.tools.contents.nodes import arrays_of
+from zarr.tools.copies.jobs import CopyJob, chunk_borders, dimensions_of, open_ends
+from zarr.tools.copies.layouts import check_wanted, choose_route, wanted_shape
 from zarr.tools.copies.regions import longest
 from zarr.tools.plans.plan import MEMORY, Plan, parse_bytes
-
-if TYPE_CHECKING:
-    from zarr.tools.plans.progress import Progress
+from zarr.tools.plans.progress import Progress
 
 Chunks = Sequence[int] | Mapping[str, Any]
 
@@ -30,6 +29,7 @@ def rechunk(
     shards: Chunks | None = None,
     compressors: Any = "keep",
     filters: Any = "keep",
+    serializer: Any = "keep",
     path: str | None = None,
     zarr_format: Literal[2, 3] | None = None,
     overwrite: bool = False,
@@ -42,55 +42,55 @@ def rechunk(
 ) -> Array[Any] | Group | Plan:
     """Copy an array, or all arrays of a hierarchy, into other chunks.
 
-    Attributes, dimension names, fill values and data types stay. Where the old and the new chunks lie across each other
-    and the memory is too small for regions of whole chunks of both, the array is stored once in between, in the target
-    store below a folder ``.zarr-job-…``, if that takes less than reading chunks several times.
+    Attributes, dimension names, fill values and data types stay. If the old and the new chunks cross each other and
+    the memory is too small for regions of whole chunks of both, the array is stored once in between, in the target
+    store below a folder ``.zarr-job-…``, if that is cheaper than reading chunks several times.
 
     Parameters
     ----------
     source : Array, Group, store, path or URL
-        What is copied.
+        The node to copy.
     target : store, path or URL
-        Where the copy is made; another place than the source.
+        The place of the copy; another one than the source.
     chunks : tuple of int, or mapping
-        The chunk shape of each array with as many dimensions; -1 stands for a whole axis. A mapping has the paths of
-        arrays, each with its chunk shape, or names of dimensions, each with its length. An array that it does not name
+        The chunk shape of each array with this number of dimensions; -1 is a whole axis. A mapping has the paths of
+        arrays, each with its chunk shape, or names of dimensions, each with its length. An array that is not in it
         keeps its chunks and shards.
     shards : tuple of int, or mapping, optional
         The shard shapes, in the same way. Default: no shards.
-    compressors, filters : optional
+    compressors, filters, serializer : optional
         As in :func:`zarr.create_array`. Default: those of each array.
     path : str, optional
         The path of the copy in the target store. Default: its root.
     zarr_format : 2 or 3, optional
         The format of the copy. Default: that of the source.
     overwrite : bool, default False
-        Whether to remove what is at the place of the copy.
+        If True, delete first the node at the place of the copy.
     memory : int or str, default "512 MiB"
         The memory that a task may use: bytes, or a text with a unit. One half of it is for the elements of a region.
     executor : concurrent.futures.Executor, dask.distributed.Client, "dask" or None
         Runs the tasks. Default: this thread, one task after the other; each task uses all processors.
     progress : "auto", bool or callable, default "auto"
         A bar on a terminal or in a notebook if the work takes more than two seconds; True: always; False: none. A
-        callable gets the number of tasks that have ended, and of all.
+        callable gets the number of finished tasks, and that of all.
     resume : bool, default False
-        Whether to go on where the same call was killed before.
+        If True, continue an earlier call with the same arguments that was killed.
     dry_run : bool, default False
-        Whether to return the plan and make nothing.
+        If True, return the plan and change nothing.
     storage_options : dict, optional
-        For URLs.
+        Options for URLs of fsspec.
 
     Returns
     -------
     Array or Group
-        The copy; with ``dry_run`` a :class:`Plan`, whose ``explain()`` says what would be done.
+        The copy; with ``dry_run`` a :class:`Plan`, whose ``explain()`` describes the actions.
 
     Raises
     ------
     ContainsArrayError, ContainsGroupError
         If there is something at the place of the copy, and ``overwrite`` is False.
     ValueError
-        If chunks do not fit an array, or one chunk or shard needs more memory than allowed.
+        If chunks do not fit an array or are for none of them, or one chunk or shard needs more memory than allowed.
 
     Examples
     --------
@@ -101,9 +101,10 @@ def rechunk(
     >>> copy.chunks, copy[:, 1].tolist()
     ((3, 2), [1, 5, 9])
     """
-    place = open_target(target, path, storage_options)
-    node = open_source(source, storage_options)
-    kept = {"compressors": compressors, "filters": filters, "zarr_format": zarr_format}
+    node, place = open_ends(source, target, path, storage_options)
+    kept = {"compressors": compressors, "filters": filters, "serializer": serializer, "zarr_format": zarr_format}
+    for wanted in (chunks, shards or {}):
+        check_wanted({name: dimensions_of(array) for name, array in arrays_of(node)}, wanted)
     layout_of = partial(_layout_of, chunks=chunks, shards=shards)
     job = CopyJob(node, place, layout_of, kept, overwrite, parse_bytes(memory))
     plan = job.plan(f"rechunk to chunks {_short(chunks)}")
@@ -156,8 +157,7 @@ def reencode(
     >>> copy.compressors, copy.chunks
     ((ZstdCodec(level=5, checksum=False),), (4,))
     """
-    place = open_target(target, path, storage_options)
-    node = open_source(source, storage_options)
+    node, place = open_ends(source, target, path, storage_options)
     kept = {"compressors": compressors, "filters": filters, "serializer": serializer, "zarr_format": zarr_format}
     plan = CopyJob(node, place, lambda *_: ("keep", "keep"), kept, overwrite, parse_bytes(memory)).plan("reencode")
     return plan if dry_run else plan.run(executor, progress, resume)
@@ -169,6 +169,7 @@ def to_dask(array: Array[Any], memory: int | str = "128 MiB") -> Any:
     Parameters
     ----------
     array : Array
+        The array to read.
     memory : int or str, default "128 MiB"
         The largest size of a block, unless one chunk or shard is larger.
 
@@ -199,34 +200,34 @@ def to_dask(array: Array[Any], memory: int | str = "128 MiB") -> Any:
 
 
 def _layout_of(name: str, array: Array[Any], chunks: Chunks, shards: Chunks | None) -> tuple[Any, Any]:
-    """Return chunks and shards of the copy of an array, each "keep" where they stay."""
-    found = _shape_of(name, array, chunks)
+    """Return chunks and shards of the copy of an array; each is "keep" if it stays."""
+    found = chunk_shape_for(name, array, chunks)
     if found is None:
         return "keep", "keep"
-    return found, None if shards is None else _shape_of(name, array, shards)
+    return found, None if shards is None else chunk_shape_for(name, array, shards)
 
 
-def _shape_of(name: str, array: Array[Any], wanted: Any) -> tuple[int, ...] | None:
-    """Return the chunk shape that is meant for an array; None where it is not meant."""
-    if isinstance(wanted, Mapping):
-        dimensions = dimensions_of(array)
-        if name in wanted:
-            wanted = wanted[name]
-        elif not any(dimension in wanted for dimension in dimensions):
-            return None
-        else:
-            wanted = tuple(
-                wanted.get(dimension, size) for dimension, size in zip(dimensions, _chunk_shape(array), strict=True)
-            )
-    wanted = (wanted,) if isinstance(wanted, int) else tuple(wanted)
-    if len(wanted) != array.ndim:
-        if name:
-            return None  # other arrays of the hierarchy have these dimensions
-        raise ValueError(f"chunks {wanted} have {len(wanted)} dimensions, the array has {array.ndim}: {array.shape}")
-    return tuple(max(1, length) if size == -1 else size for size, length in zip(wanted, array.shape, strict=True))
+def chunk_shape_for(name: str, array: Array[Any], wanted: Any) -> tuple[int, ...] | None:
+    """Return the chunk shape for an array; None if there is none for it.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> chunk_shape_for("", zarr.zeros((10, 8)), (-1, 2))
+    (10, 2)
+    """
+    return wanted_shape(name, array.shape, chunk_shape(array), dimensions_of(array), wanted)
 
 
-def _chunk_shape(array: Array[Any]) -> tuple[int, ...]:
+def chunk_shape(array: Array[Any]) -> tuple[int, ...]:
+    """Return the lengths of the largest chunk that can be read alone.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> chunk_shape(zarr.zeros((10, 8), chunks=(4, 8)))
+    (4, 8)
+    """
     return tuple(max(axis, default=1) for axis in array.read_chunk_sizes)
 
 

@@ -25,13 +25,13 @@ def reduce_blocks(values: Values, factors: Sequence[int], method: Method) -> Val
     factors : sequence of int
         The length of a block along each axis.
     method : "mean", "mode", "max", "min" or "nearest"
-        The mean leaves out NaN; of integers it is rounded to the nearest, halves up; of booleans it is the majority.
-        The mode is the value that is there most often, the smallest of several. The nearest is the first of each block.
+        The mean ignores NaN; for integers it is rounded to the nearest, halves up; for booleans it is the majority. The
+        mode is the most frequent value, the smallest of several. The nearest is the first of each block.
 
     Returns
     -------
     numpy.ndarray
-        Of the same data type.
+        An array of the same data type.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def reduce_blocks(values: Values, factors: Sequence[int], method: Method) -> Val
 
 
 def check_method(method: str, dtype: np.dtype[Any]) -> None:
-    """Refuse a method that is not known, or that a data type does not have.
+    """Refuse a method that is unknown, or that a data type does not have.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def check_method(method: str, dtype: np.dtype[Any]) -> None:
 
 
 def _pieces(length: int, factor: int) -> list[tuple[slice, slice, int]]:
-    """Return the part of an axis that holds whole blocks, and the rest, each with its place and length of blocks."""
+    """Return the part of an axis with whole blocks, and the rest, each with its place and length of blocks."""
     whole, rest = divmod(length, factor)
     pieces = [(slice(0, whole * factor), slice(0, whole), factor)] if whole else []
     if rest:
@@ -106,7 +106,7 @@ def _mean(blocks: Values) -> Values:
 
 
 def _integer_mean(blocks: Values) -> Values:
-    """Return means that are exact before they are rounded: a sum of 64-bit integers need not fit into 64 bits."""
+    """Return means that are exact before they are rounded: a sum of 64-bit integers may not fit into 64 bits."""
     count = blocks.shape[-1]
     wide = np.uint64 if blocks.dtype.kind == "u" else np.int64
     quotients, remainders = np.divmod(blocks.astype(wide), wide(count))
@@ -116,7 +116,7 @@ def _integer_mean(blocks: Values) -> Values:
 
 def _mode(blocks: Values) -> Values:
     ordered = np.sort(blocks, axis=-1)
-    # How often each element is there up to its place: the first greatest count is that of the smallest value.
+    # The number of each element up to its place: the first greatest number is that of the smallest value.
     counts = np.ones(ordered.shape, dtype=np.int64)
     for place in range(1, ordered.shape[-1]):
         same = ordered[..., place] == ordered[..., place - 1]

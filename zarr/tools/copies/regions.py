@@ -59,7 +59,7 @@ def borders_of(sizes: Iterable[int]) -> tuple[int, ...]:
 
 
 def every(step: int, length: int) -> tuple[int, ...]:
-    """Return the borders of pieces of one size, of which the last may be shorter.
+    """Return the borders of pieces of one size; the last piece may be shorter.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def every(step: int, length: int) -> tuple[int, ...]:
 
 
 def merge(borders: Sequence[int], size: int) -> tuple[int, ...]:
-    """Return those borders that are left when neighbours are merged to pieces of at most a size; a piece stays whole.
+    """Return the borders that are left after neighbours are merged to pieces of at most a size; a piece stays whole.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def merge(borders: Sequence[int], size: int) -> tuple[int, ...]:
 
 
 def amplification(pieces: Sequence[int], chunks: Sequence[int]) -> float:
-    """Return how many times chunks along an axis are read, on average, if each piece reads the chunks that it meets.
+    """Return the average number of reads of a chunk along an axis, if each piece reads the chunks that it touches.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def amplification(pieces: Sequence[int], chunks: Sequence[int]) -> float:
 
 
 def longest(borders: Sequence[int]) -> int:
-    """Return the size of the largest piece; 0 where there is none.
+    """Return the size of the largest piece; 0 if there is none.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Plans of independent tasks: what they are, who runs them, how far they are.
+"""Plans of independent tasks: their definition, their execution, their progress.
 
 May import: everything below ``zarr.tools``.
 Read first: ``plan.py``, then ``executors.py``.

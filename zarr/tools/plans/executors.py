@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from zarr._lazy import load_extra
+from zarr.tools.plans.memory import keep_memory
 
+T = TypeVar("T")
+R = TypeVar("R")
 Task = tuple[int, Callable[[Any], None], Any]
 
 MAX_TRIES = 10
-"""The number of times that a task is given to a cluster whose workers die over it."""
+"""Number of tries of a task on a cluster whose workers die while it runs."""
 
 TASKS_PER_WORKER = 2
-"""Tasks that are handed out at a time, for each worker: one runs, one waits."""
+"""Tasks that are submitted at a time, for each worker: one runs, one waits."""
 
 
 def run_tasks(executor: Any, tasks: Iterator[Task], end: Callable[[int], None]) -> None:
-    """Run tasks; call ``end`` with the number of each that has ended, in this thread.
+    """Run tasks; call ``end`` in this thread with the number of each finished task.
 
     Parameters
     ----------
@@ -29,21 +34,22 @@ def run_tasks(executor: Any, tasks: Iterator[Task], end: Callable[[int], None]) 
     Raises
     ------
     Exception
-        That of the first task that failed; tasks that run then are waited for, others are not begun.
+        The error of the first task that failed; running tasks are awaited, others are not started.
     TypeError
         If the executor is none of these.
     """
     if executor is None:
-        for number, work, item in tasks:
-            work(item)
-            end(number)
+        with keep_memory():
+            for number, work, item in tasks:
+                work(item)
+                end(number)
         return
     pool, width = _pool_of(executor)
     _Run(pool, tasks, end).run(width)
 
 
 def _pool_of(executor: Any) -> tuple[Executor, int]:
-    """Return an executor of the standard library's kind, and how many tasks it is given at a time."""
+    """Return an executor of the standard library's kind, and the number of its simultaneous tasks."""
     if isinstance(executor, str) and executor == "dask":
         executor = load_extra("distributed", "dask", "executor='dask'").get_client()
     if isinstance(executor, Executor):
@@ -53,6 +59,50 @@ def _pool_of(executor: Any) -> tuple[Executor, int]:
     raise TypeError(
         f"executor must be a concurrent.futures.Executor, a dask.distributed.Client, 'dask' or None, not {executor!r}"
     )
+
+
+def run_in_order(executor: Any, work: Callable[[T], R], items: Iterator[T]) -> Iterator[tuple[T, R]]:
+    """Yield items with the results of a work for them, in their order; some of them run ahead.
+
+    Parameters
+    ----------
+    executor : Executor, dask.distributed.Client or "dask"
+    work : callable
+    items : iterator
+
+    Raises
+    ------
+    Exception
+        The error of the first item that failed; running ones are awaited.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     list(run_in_order(pool, len, iter(["a", "bcd"])))
+    [('a', 1), ('bcd', 3)]
+    """
+    pool, width = _pool_of(executor)
+    running: deque[tuple[T, Future[R]]] = deque()
+    try:
+        while True:
+            running.extend((item, pool.submit(work, item)) for item in islice(items, width - len(running)))
+            if not running:
+                return
+            item, future = running.popleft()
+            for _ in range(MAX_TRIES - 1):
+                if not _worker_died(future.exception()):
+                    break
+                future = pool.submit(work, item)
+            yield item, future.result()
+    finally:
+        for _, future in running:
+            future.cancel()
+        wait([future for _, future in running])
+
+
+def _worker_died(error: BaseException | None) -> bool:
+    return type(error).__name__ in ("KilledWorker", "CancelledError", "FutureCancelledError")
 
 
 class _Run:
@@ -81,12 +131,12 @@ class _Run:
             wait(self.running)
 
     def settle(self, future: Future[None]) -> None:
-        """Note the end of a task; one whose worker died is started again."""
+        """Note the end of a task; start a task again if its worker died."""
         task, tries = self.running.pop(future)
         error = future.exception()
         if error is None:
             self.end(task[0])
-        elif type(error).__name__ in ("KilledWorker", "CancelledError", "FutureCancelledError") and tries < MAX_TRIES:
+        elif _worker_died(error) and tries < MAX_TRIES:
             self.start(task, tries + 1)
         else:
             raise error

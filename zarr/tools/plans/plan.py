@@ -1,19 +1,18 @@
-"""A plan of a tool: stages of independent tasks, how it is printed, run, and gone on with after it was killed.
+"""A plan of a tool: stages of independent tasks; it can be printed, run, and continued after it was killed.
 
 No two tasks of a stage write the same chunk or shard, and each may run twice. The end of each task is noted in the
-target store, so a plan that was killed goes on where it was.
+target store, so a killed plan continues where it was.
 """
 
 from __future__ import annotations
 
 import hashlib
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 
 from zarr._records import record, set_values
 from zarr.buffer import default_buffer_prototype
+from zarr.errors import BaseZarrError
 from zarr.runners.sync import sync
 from zarr.storage.keys import JOB_PREFIX
 from zarr.storage.path import StorePath
@@ -21,9 +20,17 @@ from zarr.tools.plans.executors import run_tasks
 from zarr.tools.plans.progress import Progress, reporting
 
 MEMORY = "512 MiB"
-"""The memory that a task may use where the caller does not say."""
+"""The memory that a task may use by default."""
 
 _UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
+
+
+class Items(Protocol):
+    """The items of tasks, in the same order at each use: a sequence, or an iterable that makes them one by one."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Any]: ...
 
 
 @record(frozen=True)
@@ -34,14 +41,14 @@ class Part:
     ----------
     work : callable
         Can be pickled; called with each item.
-    items : sequence
+    items : Items
         One for each task; can be pickled.
     """
 
     work: Callable[[Any], None]
-    items: Sequence[Any]
+    items: Items
 
-    def __init__(self, work: Callable[[Any], None], items: Sequence[Any]) -> None:
+    def __init__(self, work: Callable[[Any], None], items: Items) -> None:
         set_values(self, work=work, items=items)
 
 
@@ -54,7 +61,7 @@ class Stage:
     name : str
     parts : sequence of Part
     reads, writes : int
-        Bytes in memory of all elements that are read and written.
+        Bytes in memory of all elements read and written.
     largest : int
         Bytes in memory of the elements of the largest task.
     """
@@ -73,12 +80,10 @@ class Stage:
 
     def tasks(self, ended: set[int]) -> Iterator[tuple[int, Callable[[Any], None], Any]]:
         """Yield the number, the work and the item of each task that has not ended."""
-        stops = list(accumulate(len(part.items) for part in self.parts))
-        for number in range(len(self)):
+        tasks = ((part.work, item) for part in self.parts for item in part.items)
+        for number, (work, item) in enumerate(tasks):
             if number not in ended:
-                place = bisect_right(stops, number)
-                part = self.parts[place]
-                yield number, part.work, part.items[number - (stops[place - 1] if place else 0)]
+                yield number, work, item
 
 
 class Notes:
@@ -87,9 +92,9 @@ class Notes:
     Parameters
     ----------
     target : StorePath
-        The node that the plan makes.
+        The new node of the plan.
     key : str
-        What the plan does, as text: another plan has other notes.
+        The description of the plan as text: another plan has other notes.
     """
 
     def __init__(self, target: StorePath, key: str) -> None:
@@ -120,15 +125,24 @@ class Plan:
     Parameters
     ----------
     title : str
-        What is done, in one line.
+        The action, in one line.
     stages : sequence of Stage
+        The tasks, in stages.
     notes : Notes
+        The notes about finished tasks.
     begin : callable
-        Makes the nodes of the target; raises where something is in the way.
+        Creates the nodes of the target; raises an error if something is in the way.
     between : callable
-        Makes the arrays in between, beside the notes.
+        Creates the arrays in between, beside the notes.
     end : callable
         Completes the target, and returns the result of the tool.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> plan = zarr.tools.copy(zarr.array([1, 2]), zarr.storage.MemoryStore(), dry_run=True)
+    >>> isinstance(plan, zarr.tools.Plan)
+    True
     """
 
     def __init__(
@@ -152,9 +166,13 @@ class Plan:
         return f"<Plan: {self.title}, {len(self)} tasks>"
 
     def explain(self) -> str:
-        """Return the plan as text: for each stage its tasks, what is read and written, and the largest task.
+        """Return the plan as text: for each stage its tasks, the bytes read and written, and the largest task.
 
         The bytes are those of elements in memory, without compression.
+
+        Returns
+        -------
+        str
 
         Examples
         --------
@@ -180,23 +198,28 @@ class Plan:
         Parameters
         ----------
         executor : concurrent.futures.Executor, dask.distributed.Client, "dask" or None
-            Runs the tasks. None: in this thread, one after the other; each uses all processors. ``"dask"``: the
-            current client.
+            Runs the tasks. None: in this thread, one after the other; each uses all processors. ``"dask"``: the current
+            client.
         progress : "auto", bool or callable
             A bar on a terminal or in a notebook if the work takes more than two seconds; True: always; False: none. A
-            callable gets the number of tasks that have ended, and of all.
+            callable gets the number of finished tasks, and that of all.
         resume : bool, default False
-            Whether to go on with the same plan, if it was begun before and has not ended.
+            If True, continue the same plan, if it was begun before and has not ended.
+
+        Returns
+        -------
+        object
+            The result of the tool.
 
         Raises
         ------
         Exception
-            That of the first task that failed. What has ended is noted: run the plan again with ``resume=True``.
+            The error of the first task that failed. Finished tasks are noted: run the plan again with ``resume=True``.
         """
         ended = self._notes.read() if resume else set()
         if "begun" not in ended:
             ended = set()
-            self._begin()
+            self._make_nodes()
             self._notes.clear()
             self._between()
             self._notes.add("begun")
@@ -208,6 +231,14 @@ class Plan:
         result = self._end()
         self._notes.clear()
         return result
+
+    def _make_nodes(self) -> None:
+        try:
+            self._begin()
+        except BaseZarrError as error:
+            if "begun" not in self._notes.read():
+                raise
+            raise type(error)(f"{error} The same job was begun there and stopped: resume=True goes on.") from None
 
     def _run_stage(
         self, place: int, stage: Stage, done: set[int], executor: Any, report: Callable[[int], None]
@@ -239,7 +270,7 @@ def parse_bytes(text: int | str) -> int:
 
 
 def human(count: int) -> str:
-    """Return a number of bytes as text that is short.
+    """Return a number of bytes as a short text.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Show how far a plan is: a bar on a terminal or in a notebook, or a call of the user."""
+"""Show the progress of a plan: a bar on a terminal or in a notebook, or a call of the user's function."""
 
 from __future__ import annotations
 
@@ -11,15 +11,19 @@ from typing import Any, Literal, TypeAlias
 from zarr._lazy import load_extra, loaded
 
 Progress: TypeAlias = 'Literal["auto"] | bool | Callable[[int, int], object]'
-"""Accepted by each tool as ``progress``."""
+"""The type of ``progress`` in each tool."""
 
 PATIENCE_SECONDS = 2.0
-"""Work that is shorter shows no bar by itself."""
+"""Shorter work shows no bar by default."""
 
 
 @contextmanager
-def reporting(progress: Progress, title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield what is called with the number of tasks that have ended since the last call.
+def reporting(
+    progress: Progress, title: str, total: int | Callable[[], int]
+) -> Iterator[Callable[[int], None]]:
+    """Yield a function to call with the number of tasks that have ended since the last call.
+
+    A total that takes time to count is given as a callable, and counted only if the progress is shown.
 
     Examples
     --------
@@ -28,14 +32,14 @@ def reporting(progress: Progress, title: str, total: int) -> Iterator[Callable[[
     2 of 3
     """
     if callable(progress):
-        yield _Count(progress, total)
+        yield _Count(progress, total() if callable(total) else total)
         return
     if progress not in (True, False, "auto"):
         raise TypeError(f"progress must be True, False, 'auto' or a callable, not {progress!r}")
     if progress is False or (progress == "auto" and not _is_watched()):
         yield lambda ended: None
         return
-    bar = _Bar(title, total, 0 if progress is True else PATIENCE_SECONDS)
+    bar = _Bar(title, total() if callable(total) else total, 0 if progress is True else PATIENCE_SECONDS)
     try:
         yield bar
     finally:
@@ -43,7 +47,7 @@ def reporting(progress: Progress, title: str, total: int) -> Iterator[Callable[[
 
 
 def _is_watched() -> bool:
-    """Return whether somebody sees a bar, and the package that draws it is installed."""
+    """Return True if a bar would be visible, and the package that draws it is installed."""
     if not (sys.stderr is not None and sys.stderr.isatty()) and loaded("ipykernel") is None:
         return False
     try:
@@ -54,7 +58,7 @@ def _is_watched() -> bool:
 
 
 class _Count:
-    """Tells a function of the user how many tasks have ended."""
+    """Call a function of the user with the number of finished tasks."""
 
     def __init__(self, tell: Callable[[int, int], object], total: int) -> None:
         self.tell, self.total, self.ended = tell, total, 0
@@ -66,7 +70,7 @@ class _Count:
 
 
 class _Bar:
-    """A bar that appears when some seconds have passed."""
+    """A bar that appears after some seconds."""
 
     def __init__(self, title: str, total: int, patience: float) -> None:
         progress = load_extra("rich.progress", "cli", "a progress bar")
@@ -79,7 +83,7 @@ class _Bar:
             console=console,
         )
         self._task = self._bar.add_task(title, total=total)
-        # A timer, and no look at the clock in each report: the first task may take long.
+        # A timer, and no check of the clock in each report: the first task may take long.
         self._timer = threading.Timer(patience, self._bar.start)
         self._timer.daemon = True
         self._timer.start()
@@ -88,7 +92,7 @@ class _Bar:
         self._bar.update(self._task, advance=ended)
 
     def close(self) -> None:
-        """Take the bar away, with the last state standing."""
+        """Remove the bar; its last state stays visible."""
         self._timer.cancel()
         self._timer.join()
         self._bar.stop()

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from zarr.arrays.layout import ArrayLayout
 from zarr.chunks.keys import DefaultChunkKeyEncoding, V2ChunkKeyEncoding
 from zarr.steps.requests import Get, Size, Steps
 from zarr.tools.verification import payloads, shards
 from zarr.tools.verification.report import Fault
-from zarr.tools.verification.survey import Survey, is_left_over, told
+from zarr.tools.verification.survey import Survey, error_text, is_left_over
 from zarr.types import METADATA_NAMES
-
-if TYPE_CHECKING:
-    from zarr.arrays.layout import ArrayLayout
 
 Coords = tuple[int, ...]
 
 N5_DOCUMENT: Final = "attributes.json"
-"""What readers of N5 look for; some arrays have documents for both kinds of readers."""
+"""Documents for readers of N5; some arrays have documents for both kinds of readers."""
 
 _OTHER_ENCODINGS: Final = (
     DefaultChunkKeyEncoding(separator="/"),
@@ -32,7 +30,11 @@ def find_keys(survey: Survey) -> Iterator[tuple[str, str, Coords] | Fault]:
     """Yield all chunks, as the path of their array, their key and their coordinates; and a fault for each stray key."""
     for key in survey.stream():
         name = key.rpartition("/")[2]
-        if name in METADATA_NAMES or name == N5_DOCUMENT or is_left_over(key):
+        left_over = is_left_over(key)
+        if name in METADATA_NAMES and not left_over:
+            continue
+        survey.seen += 1
+        if name == N5_DOCUMENT or left_over:
             continue
         path = survey.owner_of(key)
         kind = None if path is None else survey.kinds[path]
@@ -48,14 +50,14 @@ def find_keys(survey: Survey) -> Iterator[tuple[str, str, Coords] | Fault]:
         coords = layout.coords_of(key)
         if coords is not None:
             yield path, key, coords
-        elif len(survey.formats(path)) == 1:  # else the key may be one of the other format
+        elif len(survey.formats(path)) == 1:  # otherwise the key may belong to the other format
             fault = misfit(layout, key)
             if fault is not None:
                 yield fault
 
 
 def _belongs_to_missing(survey: Survey, key: str) -> bool:
-    """Return whether a key lies below a node whose document is missing: nothing is known of its chunks."""
+    """Return True if a key lies below a node whose document is missing: nothing is known about its chunks."""
     if not survey.healthy_copies and len(survey.documents) == len(survey.kinds):
         return False
     parts = key.split("/")
@@ -66,7 +68,7 @@ def _belongs_to_missing(survey: Survey, key: str) -> bool:
 
 
 def misfit(layout: ArrayLayout, key: str) -> Fault | None:
-    """Return what is wrong with a key below an array that is not the key of a chunk; None if that cannot be told.
+    """Return the fault of a key below an array that is not the key of a chunk; None if that is unknown.
 
     Parameters
     ----------
@@ -87,14 +89,14 @@ def misfit(layout: ArrayLayout, key: str) -> Fault | None:
             coords = tuple(int(part) for part in encoding.decode_chunk_key(name))  # type: ignore[union-attr]
             same = encoding.encode_chunk_key(coords) == name  # type: ignore[union-attr]
         except NotImplementedError:
-            return None  # an encoding of somebody else, which may well have such a key
+            return None  # a foreign encoding, which may well have such a key
         except (ValueError, IndexError, TypeError):
             continue
         if not same or len(coords) != layout.ndim:
             continue
         inside = all(0 <= at < count for at, count in zip(coords, counts, strict=True))
         if encoding is own and not inside:
-            text = f"the chunk {coords} lies outside of the grid of {counts} chunks: no reader asks for it."
+            text = f"the chunk {coords} lies outside of the grid of {counts} chunks: no reader reads it."
             return Fault("chunk-outside-grid", key, path, text, mendable=True)
         if inside:
             text = f"the chunk {coords} has the key {layout.key(coords)!r} in this array: readers look for it there."
@@ -115,7 +117,7 @@ def check_steps(layout: ArrayLayout, key: str, coords: Coords) -> Steps[list[Fau
     shape = tuple(axis.chunk_length(at) for axis, at in zip(layout.outer.axes, coords, strict=True))
     try:
         size = yield Size(key)
-        if size is None:  # deleted since it was listed
+        if size is None:  # deleted after it was listed
             return []
         if layout.shard is not None:
             return (yield from shards.check_steps(layout, key, shape, size))
@@ -125,7 +127,7 @@ def check_steps(layout: ArrayLayout, key: str, coords: Coords) -> Steps[list[Fau
             return [fault]
         raw = yield Get(key)
     except (OSError, ValueError, TypeError, OverflowError) as error:
-        return [Fault("key-unreadable", key, layout.path, f"the store cannot read it: {told(error)}")]
+        return [Fault("key-unreadable", key, layout.path, f"the store cannot read it: {error_text(error)}")]
     if raw is None:
         return []
     fault = yield from payloads.decoding_steps(layout, chain, key, raw)

@@ -1,4 +1,4 @@
-"""Faults of consolidated metadata: copies that cannot be read, or say something else than the documents they copy."""
+"""Faults of consolidated metadata: it cannot be read, or differs from the documents."""
 
 from __future__ import annotations
 
@@ -13,11 +13,18 @@ from zarr.steps.requests import Steps
 from zarr.storage.keys import is_key
 from zarr.tools.contents.canonical import json_line
 from zarr.tools.verification.report import Fault
-from zarr.tools.verification.survey import NODE_NAMES, Survey, is_left_over, is_set_aside, read_document_steps, told
+from zarr.tools.verification.survey import (
+    NODE_NAMES,
+    Survey,
+    error_text,
+    is_left_over,
+    is_set_aside,
+    read_document_steps,
+)
 from zarr.types import ZarrFormat
 
 COPY_NAMES: Final[dict[ZarrFormat, str]] = {2: ".zmetadata", 3: "zarr.json"}
-"""The documents that hold a copy."""
+"""The documents that may have consolidated metadata."""
 
 _NAMES: Final[dict[ZarrFormat, tuple[str, ...]]] = {2: (".zarray", ".zgroup", ".zattrs"), 3: ("zarr.json",)}
 _REFUSALS = (ValueError, TypeError, KeyError, OverflowError)
@@ -25,21 +32,21 @@ _REFUSALS = (ValueError, TypeError, KeyError, OverflowError)
 _GONE: Final = "there is no such node"
 
 Entries = dict[str, dict[str, Any]]
-"""The documents that a copy has: by the path of the node relative to the group, then by name."""
+"""The documents in consolidated metadata: by the path of the node relative to the group, then by name."""
 
 
 def find_faults(survey: Survey) -> Iterator[Fault]:
-    """Yield the faults of all copies, and note the documents of damaged nodes that they have."""
+    """Yield the faults of all consolidated metadata, and note its copies of the documents of damaged nodes."""
     for path in sorted(survey.documents):
         if ".zmetadata" in survey.documents[path]:
             yield from _check(survey, path, 2) if _may_have_copy(survey, path) else (_stray(path),)
-        # What has a copy inside cannot be read if the document itself cannot.
+        # Consolidated metadata inside a document cannot be read if the document itself cannot.
         if "zarr.json" in survey.documents[path] and survey.kinds.get(path) == "group":
             yield from _check(survey, path, 3)
 
 
 def _may_have_copy(survey: Survey, path: str) -> bool:
-    """Return whether a document ``.zmetadata`` may belong to a group, be it one whose document is missing."""
+    """Return True if a document ``.zmetadata`` may belong to a group, even to one whose document is missing."""
     return path not in survey.kinds or (survey.kinds[path] != "array" and 2 in survey.formats(path))
 
 
@@ -57,7 +64,7 @@ def _check(survey: Survey, path: str, zarr_format: ZarrFormat) -> Iterator[Fault
     try:
         entries = entries_of(load_document(raw, key), zarr_format)
     except MetadataValidationError as error:
-        text = f"the consolidated metadata cannot be read: {told(error)}"
+        text = f"the consolidated metadata cannot be read: {error_text(error)}"
         yield Fault("copy-unreadable", key, path, text)
         return
     if entries is None:
@@ -71,12 +78,12 @@ def _check(survey: Survey, path: str, zarr_format: ZarrFormat) -> Iterator[Fault
 
 
 def can_consolidate(survey: Survey, path: str) -> bool:
-    """Return whether consolidated metadata of a group can be made anew: all nodes below it must be readable.
+    """Return True if consolidated metadata of a group can be made anew: all nodes below it must be readable.
 
     Parameters
     ----------
     survey : Survey
-        When all copies have been looked at: what these have of a node makes it readable.
+        After all consolidated metadata was searched: a copy in it makes a node readable.
     path : str
         The group.
     """
@@ -87,12 +94,12 @@ def can_consolidate(survey: Survey, path: str) -> bool:
 
 
 def entries_of(document: Mapping[str, Any], zarr_format: ZarrFormat) -> Entries | None:
-    """Return the documents that a copy has; None if there is no copy in the document of a group.
+    """Return the documents in consolidated metadata; None if the document of a group has none.
 
     Raises
     ------
     MetadataValidationError
-        If there is something else in the place of a copy.
+        If its place holds something else.
 
     Examples
     --------
@@ -127,7 +134,7 @@ def _without_copy(document: Any) -> Any:
 def _differing(
     survey: Survey, path: str, entries: Entries, zarr_format: ZarrFormat
 ) -> Iterator[tuple[str, str]]:
-    """Yield the nodes, relative to the group, of which a copy says something else than their documents."""
+    """Yield the nodes, relative to the group, whose documents differ from consolidated metadata."""
     stored = dict(_reachable(survey, path, zarr_format))
     names = sorted(stored.keys() | entries.keys())
     results = survey.run(
@@ -143,9 +150,9 @@ def _differing(
 
 
 def _is_missing(survey: Survey, path: str, copied: dict[str, Any]) -> bool:
-    """Return whether a node without a document has lost it: there may be a node, and there is something below.
+    """Return True if a node without a document has lost it: a node may be there, and something lies below it.
 
-    What a copy names is no more than a claim: it may lead out of the store, or below an array, where chunks lie.
+    An entry is only a claim: it may lead out of the store, or below an array, where chunks lie.
     """
     if path and (not is_key(path) or is_set_aside(f"{path}/x") or is_left_over(f"{path}/x")):
         return False
@@ -172,7 +179,7 @@ def _reachable(survey: Survey, path: str, zarr_format: ZarrFormat) -> Iterator[t
 def _compare_steps(
     survey: Survey, path: str, copied: dict[str, Any] | None, zarr_format: ZarrFormat
 ) -> Steps[str]:
-    """Return how the documents of a node differ from those that a copy has; an empty string if they do not."""
+    """Return how the documents of a node differ from those in consolidated metadata; an empty string if they do not."""
     if copied is None:
         return "the copy lacks it" if survey.kinds[path] != "damaged" else ""
     if not copied.keys() & NODE_NAMES:
@@ -203,7 +210,7 @@ def _is_sound(documents: dict[str, Any], path: str) -> bool:
 
 
 def _parsed(documents: dict[str, Any], path: str) -> str:
-    """Return what the documents of a node say, in one form for what means the same."""
+    """Return the parsed documents of a node, in one form for equal meanings."""
     name = next(name for name in ("zarr.json", ".zarray", ".zgroup") if name in documents)
     document = documents[name]
     if name == "zarr.json" and isinstance(document, Mapping):

@@ -1,4 +1,4 @@
-"""Faults of metadata documents: what cannot be read, what the format forbids, and what contradicts another document."""
+"""Faults of metadata documents: unreadable ones, forbidden ones, and contradictions to another document."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zarr.steps.documents import NodeMetadata, ancestors, node_key, parse_v2, pa
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
 from zarr.tools.verification.report import Fault
-from zarr.tools.verification.survey import NODE_NAMES, NodeKind, Survey, layout_of, read_document_steps, told
+from zarr.tools.verification.survey import NODE_NAMES, NodeKind, Survey, error_text, layout_of, read_document_steps
 
 _REFUSALS = (ValueError, TypeError, KeyError, OverflowError)
 
@@ -42,7 +42,7 @@ def _node_steps(survey: Survey, path: str) -> Steps[tuple[NodeKind, list[Fault]]
             damaged = True
         elif raw is not None:
             found[name] = raw
-    if damaged or not found.keys() & NODE_NAMES:  # also where somebody has removed them since they were listed
+    if damaged or not found.keys() & NODE_NAMES:  # also if another program has removed them after they were listed
         return "damaged", faults
     kind, of_documents = check_documents(found, StorePath(survey.store, path))
     return kind, faults + of_documents
@@ -54,13 +54,13 @@ def check_documents(found: dict[str, bytes], place: StorePath) -> tuple[NodeKind
     Parameters
     ----------
     found : dict
-        The documents, by name; if both formats are there, those of both are checked.
+        The documents, by name; if there are both formats, both are checked.
     place : StorePath
 
     Returns
     -------
     kind : str
-        Of the node, as readers find it: by ``zarr.json`` if there is one.
+        The kind of the node, as readers find it: by ``zarr.json`` if there is one.
     faults : list of Fault
 
     Examples
@@ -112,10 +112,10 @@ def _check(name: str, found: dict[str, bytes], place: StorePath) -> tuple[NodeKi
         kind = "array"
         layout_of(parsed, place.path).require_codecs()
     except UnknownCodecError as error:
-        text = f"{told(error)}: its chunks cannot be checked. Install the package that has the codec."
+        text = f"{error_text(error)}: its chunks cannot be checked. Install the package that has the codec."
         return kind, [Fault("codec-unknown", key, place.path, text)]
     except _REFUSALS as error:
-        text = f"the document is not as format {2 + (name == 'zarr.json')} has it: {told(error)}"
+        text = f"the document is not as format {2 + (name == 'zarr.json')} has it: {error_text(error)}"
         return "damaged", [Fault("document-invalid", key, place.path, text)]
     return "array", list(_nonconforming(found, name, place))
 
@@ -126,12 +126,12 @@ def _parsed(name: str, found: dict[str, bytes], place: StorePath) -> NodeMetadat
     document = load_document(found[name], name)
     if document.get("node_type") != "group":
         return parse_v3(found[name], place, quiet=True)
-    document.pop("consolidated_metadata", None)  # checked by itself: the group is what the rest says
+    document.pop("consolidated_metadata", None)  # checked by itself: the rest is the group
     return GroupMetadata.from_dict(document, path=place.path, name=name)
 
 
 def _nonconforming(found: dict[str, bytes], name: str, place: StorePath) -> Iterator[Fault]:
-    """Yield a fault if a document is read although it is not what the format asks for."""
+    """Yield a fault if a document is read although it breaks the format."""
     document: dict[str, Any] = load_document(found[name], name)
     told_of = [] if "zarr_format" in document else ["there is no member 'zarr_format'."]
     if "shape" in document:
@@ -161,12 +161,12 @@ def _contradictions(survey: Survey, path: str) -> Iterator[Fault]:
 
 def _without_node(survey: Survey, path: str) -> Fault:
     name = min(survey.documents[path])
-    text = f"there is {name} but neither .zarray nor .zgroup: nobody finds this node. Put the document back."
+    text = f"there is {name} but neither .zarray nor .zgroup: readers do not find this node. Restore the document."
     return Fault("document-missing", node_key(path, name), path, text)
 
 
 def _faults_of_places(survey: Survey) -> Iterator[Fault]:
-    """Yield what nodes contradict by where they lie."""
+    """Yield the contradictions between nodes by their places."""
     told_of: set[str] = set()
     for path in survey.kinds:
         above = survey.above(path)

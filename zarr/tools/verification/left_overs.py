@@ -1,4 +1,4 @@
-"""What programs leave behind that died, or that locked something: values half written, lock folders, journals."""
+"""Left-overs of programs that died, or that locked something: half-written values, lock folders, journals."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if sys.platform != "win32":
     import fcntl
 
 _OWNER: Final = r"owner\.([0-9a-f]+)"
-_UNFINISHED: Final = "a value that was not written to its end. No reader finds it; nobody loses it."
+_UNFINISHED: Final = "a value that was not written to its end. No reader finds it, and nothing is lost."
 
 
 def find_faults(survey: Survey) -> Iterator[Fault]:
-    """Yield what was left in the store, and, where it is a folder or a zip file, beside it."""
+    """Yield the left-overs in the store, and, for a folder or a zip file, beside it."""
     if isinstance(survey.store, LocalStore):
         yield from _in_folder(survey, os.fspath(survey.store.root))
     else:
@@ -50,7 +50,7 @@ def _jobs(survey: Survey) -> Iterator[Fault]:
 
 
 def _among_keys(survey: Survey) -> Iterator[Fault]:
-    """Yield what is left under keys that the store lists."""
+    """Yield left-overs under keys that the store lists."""
     folders: set[str] = set()
     for key in survey.stream():
         if not is_left_over(key):
@@ -68,7 +68,7 @@ def _among_keys(survey: Survey) -> Iterator[Fault]:
                 folders.add(folder)
                 yield _journal(folder)
         elif not _is_leased(survey, key):
-            text = "a lock that nobody has. It does no harm."
+            text = "a lock without a holder. It does no harm."
             yield Fault("left-over-locks", key, _node_of(parts), text, mendable=True)
 
 
@@ -77,7 +77,7 @@ def _node_of(parts: list[str]) -> str:
 
 
 def _is_leased(survey: Survey, key: str) -> bool:
-    """Return whether somebody may have a lease: one without an owner has been given back."""
+    """Return True if a lease may have a holder: one without an owner was released."""
     raw = survey.runner.run(ask_steps(Get(key)))
     with suppress(ValueError, AttributeError):
         return json.loads(raw.to_bytes()).get("owner") is not None
@@ -101,7 +101,7 @@ def _journal(key: str) -> Fault:
 
 
 def _in_folder(survey: Survey, root: str) -> Iterator[Fault]:
-    """Yield what is left in a folder; a store does not list it."""
+    """Yield left-overs in a folder; a store does not list them."""
     top = os.path.join(root, survey.path) if survey.path else root
     stack = [(top, survey.path)]
     while stack:
@@ -136,7 +136,7 @@ def _fault_of(entry: os.DirEntry[str], key: str, path: str) -> Fault | None:
     if entry.name == LOCKS_FOLDER:
         if _is_locked(entry.path):
             return None
-        text = "a folder of lock files that nobody has locked. It does no harm; processes that lock make it again."
+        text = "a folder of lock files without a lock. It does no harm; processes that lock create it again."
         return Fault("left-over-locks", key, path, text, mendable=True)
     if entry.name == JOURNAL_FOLDER and _is_folder(entry):
         with suppress(OSError):
@@ -150,12 +150,12 @@ def _fault_of(entry: os.DirEntry[str], key: str, path: str) -> Fault | None:
 if sys.platform == "win32":
 
     def _is_locked(folder: str) -> bool:
-        return True  # there, asking would lock
+        return True  # on that system, a check would lock
 
 else:
 
     def _is_locked(folder: str) -> bool:
-        """Return whether a process has locked a file of a folder, or this cannot be told."""
+        """Return True if a process has locked a file of a folder, or if that is unknown."""
         try:
             names = os.listdir(folder)
         except NotADirectoryError:
@@ -181,7 +181,7 @@ else:
 
 
 def _beside(store: Any) -> Iterator[Fault]:
-    """Yield what writers of a whole store left beside it: a new root, or a new zip file, that got no name."""
+    """Yield left-overs of writers of a whole store beside it: a new root, or a new zip file, that got no name."""
     place = _place_of(store)
     if place is None:
         return

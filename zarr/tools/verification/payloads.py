@@ -1,29 +1,27 @@
-"""Faults of payloads: the encoded bytes of a chunk, alone or in a shard, that do not decode to it."""
+"""Faults of payloads: the encoded bytes of a chunk, alone or in a shard, that cannot be decoded."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from zarr.arrays.io.chunks import decode_steps
+from zarr.arrays.layout import ArrayLayout
+from zarr.buffer.core import Buffer
+from zarr.codecs.base.chain import CodecChain
 from zarr.errors import ChunkChecksumError
 from zarr.steps.requests import Steps
 from zarr.tools.verification.report import Fault, Kind
-from zarr.tools.verification.survey import told
-
-if TYPE_CHECKING:
-    from zarr.arrays.layout import ArrayLayout
-    from zarr.buffer.core import Buffer
-    from zarr.codecs.base.chain import CodecChain
+from zarr.tools.verification.survey import error_text
 
 REMEDY: Final = "Put it back from a copy, or write it anew."
-"""What to do about a chunk that is damaged."""
+"""The advice about a damaged chunk."""
 
 MOST_CHUNK_BYTES: Final = 4 << 30
-"""Chunks that decode to more are not decoded: a wrong chunk shape must not take all memory."""
+"""Chunks with a larger decoded size are not decoded: a wrong chunk shape must not use up all memory."""
 
 _SLACK_BYTES: Final = 16 << 20
-"""How much longer than its elements a payload may be; codecs add a little where they find nothing to compress."""
+"""Maximum ratio of a payload to its elements; codecs add a little if they cannot compress."""
 
 
 def wrong_size(
@@ -64,11 +62,11 @@ def decoding_steps(
         yield from decode_steps(chain, raw)
     except ChunkChecksumError as error:
         return _undecodable("chunk-checksum", layout, key, what, error)
-    except Exception as error:  # codecs of other packages raise what they like
+    except Exception as error:  # codecs of other packages raise their own errors
         return _undecodable("chunk-undecodable", layout, key, what, error)
     return None
 
 
 def _undecodable(kind: Kind, layout: ArrayLayout, key: str, what: str, error: Any) -> Fault:
-    text = f"{what} cannot be decoded: {told(error)}. {REMEDY}"
+    text = f"{what} cannot be decoded: {error_text(error)}. {REMEDY}"
     return Fault(kind, key, layout.path, text)

@@ -1,4 +1,4 @@
-"""What the search for faults returns: faults, and a report of them for people and for programs."""
+"""The result of the search for faults: faults, and a report of them for people and for programs."""
 
 from __future__ import annotations
 
@@ -19,25 +19,31 @@ Kind: TypeAlias = Literal[
 ]  # fmt: skip
 
 MOST_LISTED: Final = 10_000
-"""The most faults of one kind that a report lists; the others are counted, lest a report fills the memory."""
+"""Maximum number of listed faults of one kind; the others are counted, so that a report does not fill the memory."""
 
 
 @record(frozen=True)
 class Fault:
-    """One thing that is wrong in a hierarchy.
+    """One fault of a hierarchy.
 
     Parameters
     ----------
     kind : str
-        Which kind of fault; :func:`zarr.tools.verify` lists them.
+        The kind of fault; :func:`zarr.tools.verify` lists them.
     key : str
-        The key of the store at which it is.
+        The key with the fault.
     path : str
         The path of the node in the store.
     text : str
-        What is wrong, with which numbers, and what to do.
+        The fault, with its numbers, and advice.
     mendable : bool
-        Whether :func:`zarr.tools.repair` mends it.
+        True if :func:`zarr.tools.repair` mends it.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> zarr.tools.verify(zarr.array([1, 2])).faults
+    []
     """
 
     kind: Kind
@@ -53,7 +59,17 @@ class Fault:
         return one_line(f"{self.kind}: {self.key}: {self.text}{' (repair mends it)' if self.mendable else ''}")
 
     def as_mendable(self, why: str = "") -> Fault:
-        """Return the same fault as one that a repair mends, and say why it can."""
+        """Return the same fault as one that a repair mends, with the reason.
+
+        Parameters
+        ----------
+        why : str
+            Why and how it can be mended.
+
+        Returns
+        -------
+        Fault
+        """
         return Fault(self.kind, self.key, self.path, f"{self.text} {why}" if why else self.text, True)
 
     def to_json(self) -> dict[str, Any]:
@@ -63,19 +79,21 @@ class Fault:
 
 
 class Report:
-    """What a search for faults has found; true if it has found none.
+    """The result of a search for faults; true if there are none.
 
     Parameters
     ----------
     place : str
-        What was searched.
+        The searched place.
+    listed : bool, default True
+        If True, all keys were listed; if False, only the keys of an intact hierarchy were searched.
 
     Attributes
     ----------
     faults : list of Fault
         At most ``MOST_LISTED`` of each kind.
     counts : Counter
-        How many faults of each kind there are, those included that are not listed.
+        The number of faults of each kind, with those that are not listed.
     nodes : int
         The number of nodes.
     chunks : int
@@ -89,14 +107,20 @@ class Report:
     (False, 1)
     """
 
-    def __init__(self, place: str) -> None:
-        self.place = place
+    def __init__(self, place: str, listed: bool = True) -> None:
+        self.place, self.listed = place, listed
         self.faults: list[Fault] = []
         self.counts: Counter[str] = Counter()
         self.nodes = self.chunks = 0
 
     def add(self, faults: Iterable[Fault]) -> None:
-        """Take faults in."""
+        """Add faults.
+
+        Parameters
+        ----------
+        faults : Iterable[Fault]
+            The found faults.
+        """
         for fault in faults:
             self.counts[fault.kind] += 1
             if self.counts[fault.kind] <= MOST_LISTED:
@@ -110,10 +134,12 @@ class Report:
 
     def __str__(self) -> str:
         seen = f"{self.nodes} nodes, {self.chunks} chunks read"
+        seen += "" if self.listed else "; the store cannot list: stray keys were not searched for"
         if not self.counts:
             return f"{self.place}: no fault found ({seen})"
-        lines = [f"{one_line(self.place)}: {self.counts.total()} faults ({seen})", *map(str, self.faults)]
-        unlisted = self.counts.total() - len(self.faults)
+        total = self.counts.total()
+        lines = [f"{self.place}: {total} fault{'s' * (total > 1)} ({seen})", *map(str, self.faults)]
+        unlisted = total - len(self.faults)
         return "\n".join([*lines, f"and {unlisted} more"] if unlisted else lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -121,6 +147,7 @@ class Report:
         return {
             "place": self.place,
             "sound": bool(self),
+            "listed": self.listed,
             "nodes": self.nodes,
             "chunks": self.chunks,
             "counts": dict(self.counts),

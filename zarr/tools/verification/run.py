@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import random
 import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from zarr.errors import MetadataValidationError, label_of
+from zarr.errors import MetadataValidationError
 from zarr.steps.documents import node_key
 from zarr.storage.keys import JOURNAL_FOLDER
 from zarr.storage.path import StorePath
+from zarr.tools.contents.blocks import chunk_lengths
 from zarr.tools.contents.nodes import open_place
+from zarr.tools.plans.plan import MEMORY, parse_bytes
+from zarr.tools.plans.progress import Progress, reporting
+from zarr.tools.plans.reading import Piece, part_bytes, run_pieces
 from zarr.tools.verification import chunks, copies, documents, left_overs
 from zarr.tools.verification.report import Fault, Report
 from zarr.tools.verification.survey import Survey
@@ -20,13 +25,23 @@ Chunk = tuple[str, str, tuple[int, ...]]
 
 
 def verify(
-    store_or_path: Any, *, path: str = "", sample: float | None = None, values: bool = True
+    store_or_path: Any,
+    *,
+    path: str = "",
+    sample: float | None = None,
+    values: bool = True,
+    memory: int | str = MEMORY,
+    executor: Any = None,
+    progress: Progress = "auto",
 ) -> Report:
     """Search a hierarchy for faults, without changing anything.
 
-    Keys are listed one after the other and chunks read a few at a time: of a hierarchy, only the paths of its nodes
-    are kept in memory. What writers change meanwhile may be reported as a fault. A store may hold several hierarchies:
-    that there is no node at its root is no fault, and what lies below no node belongs to somebody else.
+    Keys are listed one after the other and chunks read a few at a time: only the paths of the nodes are kept in memory.
+    Changes of writers during the search may be reported as faults. A store may hold several hierarchies: a root without
+    a node is no fault, and keys below no node are not searched.
+
+    In a store that cannot list, such as many web servers, the nodes are those in consolidated metadata; stray keys are
+    not found there, which the report states.
 
     Parameters
     ----------
@@ -35,10 +50,18 @@ def verify(
     path : str, default ""
         The root of the hierarchy, below the store.
     sample : float or int, optional
-        How many of the chunks are read, for stores that are too large: a fraction below 1 (as 0.01), or a number of
-        chunks (as 1000). They are drawn at random, each time anew. By default all are read.
+        The part of the chunks to read, for stores that are too large: a fraction below 1 (as 0.01), or a number of
+        chunks (as 1000). They are drawn at random, anew in each call. By default all are read.
     values : bool, default True
-        Whether chunks are read at all. Documents, keys and left-overs are searched in any case.
+        If True, the default, read chunks. Documents, keys and left-overs are searched in any case.
+    memory : int or str, default "512 MiB"
+        The memory that a task may use: bytes, or a text with a unit. One chunk is in memory in any case; shards over 64
+        MiB are read chunk by chunk.
+    executor : concurrent.futures.Executor, dask.distributed.Client, "dask" or None
+        Runs the tasks. Default: this thread.
+    progress : "auto", bool or callable, default "auto"
+        A bar on a terminal or in a notebook if the work takes more than two seconds; True: always; False: none. A
+        callable gets the number of finished keys, and that of all.
 
     Returns
     -------
@@ -50,7 +73,7 @@ def verify(
     FileNotFoundError
         If there is no such folder or file.
     ValueError
-        If ``sample`` is no part of anything, or the store cannot list its keys.
+        If ``sample`` is no part, or the store cannot list its keys and there is no consolidated metadata.
 
     Notes
     -----
@@ -59,7 +82,7 @@ def verify(
     ========================== ========================================================================================
     ``no-node``                there is no metadata document at all
     ``document-unreadable``    a document is no JSON object
-    ``document-invalid``       a document is not what the specification says, or contradicts itself
+    ``document-invalid``       a document breaks the specification, or contradicts itself
     ``document-nonconforming`` a document is read, though the specification forbids it
     ``document-missing``       a node has attributes, chunks or members, but no document
     ``two-formats``            there are documents of both formats at one place
@@ -83,12 +106,12 @@ def verify(
     ``key-stray``              a key belongs to nothing
     ``key-unreadable``         the store cannot read a value
     ``left-over-value``        a value was not written to its end, by a process that is dead
-    ``left-over-locks``        there are lock files that nobody has locked
+    ``left-over-locks``        there are lock files without a lock
     ``left-over-journal``      a transaction was not carried out to its end
     ``left-over-job``          a tool that copies has not ended
     ========================== ========================================================================================
 
-    What :func:`zarr.tools.repair` has set aside, below ``.zarr-repair``, is no fault.
+    Values that :func:`zarr.tools.repair` has set aside, below ``.zarr-repair``, are no faults.
 
     Examples
     --------
@@ -109,12 +132,12 @@ def verify(
         report = Report(repr(store_or_path))
         report.add([Fault("left-over-journal", JOURNAL_FOLDER, "", f"{error} Move the folder {JOURNAL_FOLDER} away.")])
         return report
-    report, _ = search(place, sample, values)
+    report, _ = search(place, sample, values, parse_bytes(memory), executor, progress)
     return report
 
 
 def check_sample(sample: object) -> None:
-    """Refuse what is neither a fraction nor a number of chunks.
+    """Refuse a value that is neither a fraction nor a number of chunks.
 
     Examples
     --------
@@ -130,28 +153,40 @@ def check_sample(sample: object) -> None:
     raise ValueError(f"sample must be a fraction between 0 and 1, or a number of chunks from 1 on, not {sample!r}")
 
 
-def search(place: StorePath, sample: float | None, values: bool) -> tuple[Report, Survey]:
-    """Search for faults; return also what was learned on the way.
+def search(
+    place: StorePath,
+    sample: float | None,
+    values: bool,
+    memory: int = 1 << 29,
+    executor: Any = None,
+    progress: Progress = False,
+) -> tuple[Report, Survey]:
+    """Search for faults; return also the knowledge about the hierarchy.
 
     Parameters
     ----------
     place : StorePath
-    sample, values
-        See :func:`verify`.
+    sample, values, memory, executor, progress
+        As for :func:`verify`.
     """
-    if not place.store.supports_listing:
-        raise ValueError(f"{label_of(place.store)!r} cannot list its keys, so faults cannot be searched for")
     survey = Survey(place)
-    report = Report(survey.label)
+    report = Report(survey.label, survey.listed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         survey.list_documents()
-        report.add(_find(survey, report, sample, values))
+        report.add(_find(survey))
+        drawn = _drawn(survey, report, sample if values else 0)
+        with reporting(progress, "verify", survey.others) as tell:
+            work = CheckChunks(survey)
+            for found, faults in run_pieces(work, _pieces(survey, drawn, part_bytes(memory)), executor, tell):
+                report.add(faults)
+                report.chunks += len(found)
     report.nodes = len(survey.kinds)
     return report, survey
 
 
-def _find(survey: Survey, report: Report, sample: float | None, values: bool) -> Iterator[Fault]:
+def _find(survey: Survey) -> Iterator[Fault]:
+    """Yield all faults except those of chunks."""
     of_documents = list(documents.find_faults(survey))
     of_copies = list(copies.find_faults(survey))
     if not survey.kinds:
@@ -161,22 +196,16 @@ def _find(survey: Survey, report: Report, sample: float | None, values: bool) ->
     for fault in of_copies:
         is_copy = fault.kind in ("copy-stale", "copy-unreadable")
         yield fault.as_mendable() if is_copy and copies.can_consolidate(survey, fault.path) else fault
-    yield from left_overs.find_faults(survey)
-    found: list[Chunk] = []
-    for chunk in _drawn(survey, report, sample if values else 0):
-        if len(found) == _CHUNKS_AT_ONCE:
-            yield from _check(survey, report, found)
-            found = []
-        found.append(chunk)
-    yield from _check(survey, report, found)
+    if survey.listed:
+        yield from left_overs.find_faults(survey)
 
 
 _CHUNKS_AT_ONCE = 8
-"""How many chunks are read side by side: enough to wait less for a server, few enough to stay in little memory."""
+"""Number of chunks that are read together: enough to wait less for a server, few enough for little memory."""
 
 
 def _drawn(survey: Survey, report: Report, sample: float | None) -> Iterator[Chunk]:
-    """Yield the chunks that are to be read; faults of keys go to the report on the way."""
+    """Yield the chunks to read; add faults of keys to the report meanwhile."""
     kept: list[Chunk] = []
     seen = 0
     for found in chunks.find_keys(survey):
@@ -185,7 +214,7 @@ def _drawn(survey: Survey, report: Report, sample: float | None) -> Iterator[Chu
         elif sample is None or (isinstance(sample, float) and random.random() < sample):
             yield found
         elif isinstance(sample, int) and sample:
-            # A reservoir: each chunk is among those kept with the same chance, however many there are.
+            # A reservoir: each chunk is kept with the same probability, for any number of chunks.
             seen += 1
             if len(kept) < sample:
                 kept.append(found)
@@ -194,22 +223,54 @@ def _drawn(survey: Survey, report: Report, sample: float | None) -> Iterator[Chu
     yield from kept
 
 
-def _check(survey: Survey, report: Report, found: list[Chunk]) -> Iterator[Fault]:
-    pairs = ((survey.layout(path), key, coords) for path, key, coords in found)
-    steps = [chunks.check_steps(layout, key, coords) for layout, key, coords in pairs if layout is not None]
-    report.chunks += len(steps)
-    for faults in survey.run(steps):
-        yield from faults
+def _pieces(survey: Survey, drawn: Iterable[Chunk], at_once: int) -> Iterator[Piece[list[Chunk]]]:
+    """Yield chunks that are read together, with the number of their keys, and the bytes of their elements."""
+    found: list[Chunk] = []
+    reported = size = 0
+    for chunk in drawn:
+        layout = survey.layout(chunk[0])
+        nbytes = 0 if layout is None else math.prod(chunk_lengths(layout)) * layout.dtype.itemsize
+        if found and (len(found) == _CHUNKS_AT_ONCE or size + nbytes > at_once):
+            yield survey.seen - reported, size, found
+            found, reported, size = [], survey.seen, 0
+        found.append(chunk)
+        size += nbytes
+    yield survey.others - reported, size, found
+
+
+class CheckChunks:
+    """Read and decode chunks, and return their faults; a worker elsewhere reads the documents itself.
+
+    Parameters
+    ----------
+    survey : Survey
+    """
+
+    def __init__(self, survey: Survey) -> None:
+        self._place, self._survey = StorePath(survey.store, survey.path), survey
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_place": self._place}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._place = state["_place"]
+        self._survey = Survey(self._place, documents_known=False)
+
+    def __call__(self, found: list[Chunk]) -> list[Fault]:
+        """Return the faults of some chunks."""
+        pairs = ((self._survey.layout(path), key, coords) for path, key, coords in found)
+        steps = [chunks.check_steps(layout, key, coords) for layout, key, coords in pairs if layout is not None]
+        return [fault for faults in self._survey.run(steps) for fault in faults]
 
 
 def _with_copies(survey: Survey, faults: Iterable[Fault]) -> Iterator[Fault]:
-    """Say of damaged and missing documents that consolidated metadata have them."""
+    """Note for damaged and missing documents that consolidated metadata has a copy of them."""
     left = {path for path in survey.healthy_copies if path not in survey.documents}
     for fault in faults:
         if fault.kind == "parent-missing" and fault.path in left:
             continue
         copied = survey.healthy_copies.get(fault.path)
-        # The copy of a document of format 2 does not mend one of format 3 in the same place.
+        # The copy of a document of format 2 does not mend one of format 3 at the same place.
         if copied and fault.kind.startswith("document-") and fault.key.endswith("zarr.json") == ("zarr.json" in copied):
             fault = fault.as_mendable("Consolidated metadata have the document.")
         yield fault

@@ -3,46 +3,44 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from zarr.abc.store import RangeByteRequest
 from zarr.arrays.io.shard_read import read_index_steps
+from zarr.arrays.layout import ArrayLayout
 from zarr.codecs.base.shard_level import EMPTY, ShardLevel
 from zarr.errors import ChunkDecodeError
 from zarr.steps.requests import Get, Steps
 from zarr.tools.verification import payloads
 from zarr.tools.verification.report import Fault
-from zarr.tools.verification.survey import told
-
-if TYPE_CHECKING:
-    from zarr.arrays.layout import ArrayLayout
+from zarr.tools.verification.survey import error_text
 
 Coords = tuple[int, ...]
 Rows: TypeAlias = "np.ndarray[Any, np.dtype[np.uint64]]"
 
 WHOLE_BYTES: Final = 64 << 20
-"""Shards up to this size are read in one piece, larger ones chunk by chunk."""
+"""Shards up to this size are read at once, larger ones chunk by chunk."""
 
 MOST_INDEX_BYTES: Final = 1 << 28
-"""Larger indexes are not read: a wrong shape must not take all memory."""
+"""Larger indexes are not read: a wrong shape must not use up all memory."""
 
 _MOST_SHOWN: Final = 5
 _MOST_FAULTS: Final = 100
 
 
 def check_steps(layout: ArrayLayout, key: str, shape: Coords, size: int) -> Steps[list[Fault]]:
-    """Check the index of a shard, and decode the inner chunks that it has.
+    """Check the index of a shard, and decode its inner chunks.
 
     Parameters
     ----------
     layout : ArrayLayout
     key : str
     shape : tuple of int
-        Of the shard, in elements.
+        Shape of the shard, in elements.
     size : int
-        Its number of bytes.
+        Number of bytes of the shard.
     """
     shard = layout.shard
     assert shard is not None
@@ -59,7 +57,7 @@ def check_steps(layout: ArrayLayout, key: str, shape: Coords, size: int) -> Step
     try:
         rows = yield from read_index_steps(shard, key, nchunks)
     except ChunkDecodeError as error:
-        text = f"the index cannot be read: {told(error)}. {payloads.REMEDY}"
+        text = f"the index cannot be read: {error_text(error)}. {payloads.REMEDY}"
         return [Fault("shard-index", key, layout.path, text)]
     if rows is None:
         return []
@@ -76,13 +74,13 @@ def _check_rows(
     empty = rows == np.uint64(EMPTY)
     half = np.flatnonzero(empty.any(axis=1) & ~empty.all(axis=1))
     end = np.uint64(first + data_bytes)
-    # Numbers of 64 bits: what is compared must not be a sum, which could overflow.
+    # Numbers of 64 bits: a sum could overflow, so none is compared.
     outside = (offsets < np.uint64(first)) | (offsets > end) | (lengths > end - np.minimum(offsets, end))
     outside &= ~empty.any(axis=1)
     stored = np.flatnonzero(~empty.any(axis=1) & ~outside)
     faults: list[Fault] = []
     if len(half):
-        text = f"the index says of {_named(half, counts)} both that it is stored and that it is not. {payloads.REMEDY}"
+        text = f"the index marks {_named(half, counts)} both as stored and as not stored. {payloads.REMEDY}"
         faults.append(Fault("shard-index", key, layout.path, text))
     if outside.any():
         where = f"lies outside of bytes {first} to {end}"
@@ -96,7 +94,7 @@ def _check_rows(
 
 
 def _overlapping(offsets: Rows, lengths: Rows, stored: Any) -> Any:
-    """Return the inner chunks that begin before one with a lower place ends."""
+    """Return the inner chunks that begin before the end of one at a lower place."""
     some = stored[lengths[stored] > 0]
     order = some[np.argsort(offsets[some], kind="stable")]
     if len(order) < 2:
@@ -119,7 +117,7 @@ def _decode_steps(
     faults: list[Fault] = []
     whole = (yield Get(key)) if sound and size <= WHOLE_BYTES else None
     for place in sound:
-        if len(faults) >= _MOST_FAULTS:  # of a shard with so many, more would say nothing new
+        if len(faults) >= _MOST_FAULTS:  # in a shard with so many, a longer list has no use
             break
         offset, length = (int(number) for number in rows[place])
         what = _named([place], counts)

@@ -1,4 +1,4 @@
-"""What is known of a hierarchy while it is searched: its nodes, which of them a key belongs to, how it is read."""
+"""The knowledge about a hierarchy during a search: its nodes, the owners of keys, and how it is read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from zarr.steps.nodes import parse_array
 from zarr.steps.requests import Gather, Get, Size, Steps, ask_steps
 from zarr.storage.keys import JOB_PREFIX, JOURNAL_FOLDER, LOCKS_FOLDER, REPAIR_FOLDER, is_partial
 from zarr.storage.path import StorePath
-from zarr.tools.contents.blocks import stream_keys
+from zarr.tools.contents.blocks import SIZES_AT_ONCE, stream_keys
+from zarr.tools.contents.canonical import one_line
+from zarr.tools.contents.listing import can_list
+from zarr.tools.contents.nodes import expected_keys, open_node
 from zarr.tools.verification.report import Fault
 from zarr.types import METADATA_NAMES, ZarrFormat
 
@@ -30,39 +33,48 @@ NodeKind: TypeAlias = Literal["array", "group", "damaged"]
 T = TypeVar("T")
 
 NODE_NAMES: Final = frozenset({"zarr.json", ".zarray", ".zgroup"})
-"""The documents that make a node."""
+"""The documents that make a path a node."""
 
 AT_ONCE: Final = 64
-"""How many nodes are asked for in one go."""
+"""Number of nodes whose documents are requested together."""
 
 _KEPT_LAYOUTS: Final = 64
 
 
 class Survey:
-    """A hierarchy that is searched for faults.
+    """A hierarchy during a search for faults.
 
     Parameters
     ----------
     place : StorePath
         The root of the hierarchy.
+    documents_known : bool, default True
+        If True, ``documents`` will be filled; if False, documents are looked up at possible places.
 
     Attributes
     ----------
     documents : dict
-        For each path with a metadata document the names of those that are there.
+        For each path with a metadata document the names of the existing ones.
     kinds : dict
         The kind of each node; ``"damaged"`` if its document cannot be read.
     copies : dict
-        The keys of the documents that hold readable consolidated metadata, and the paths of their groups.
+        The keys of the documents with readable consolidated metadata, and the paths of their groups.
+    listed : bool
+        True if the store lists its keys.
+    others, seen : int
+        Number of keys that are no documents, and number of those that are finished.
     healthy_copies : dict
-        Documents of damaged or missing nodes that consolidated metadata have: by path, the documents by name.
+        Documents of damaged or missing nodes in consolidated metadata: by path, the documents by name.
     """
 
-    def __init__(self, place: StorePath) -> None:
+    def __init__(self, place: StorePath, documents_known: bool = True) -> None:
         self.store, self.path = place.store, place.path
         self.runner: InlineRunner | LoopRunner = runner_for(place.store)
+        self.listed = can_list(place)
         self.documents: dict[str, frozenset[str]] = {}
         self.kinds: dict[str, NodeKind] = {}
+        self.others = self.seen = 0
+        self._unlisted: frozenset[str] = frozenset() if documents_known else NODE_NAMES
         self.copies: dict[str, str] = {}
         self.healthy_copies: dict[str, dict[str, dict[str, Any]]] = {}
         self._layouts: dict[str, ArrayLayout | None] = {}
@@ -70,23 +82,36 @@ class Survey:
     @property
     def label(self) -> str:
         """The place in messages."""
-        return f"/{self.path} of {label_of(self.store)!r}"
+        return one_line(f"/{self.path} of {label_of(self.store)}")
 
     def stream(self) -> Iterator[str]:
-        """Yield all keys of the hierarchy but those that a repair has set aside, and the notes of tools."""
+        """Yield all keys of the hierarchy except those that a repair has set aside, and the notes of tools.
+
+        In a store that cannot list these are the documents that consolidated metadata names, and the existing chunks of
+        the grids.
+        """
+        if not self.listed:
+            yield from self._asked_for()
+            return
         marked = f"{REPAIR_FOLDER}/"
         for key in stream_keys(self.store, self.path):
             if not (key.startswith(JOB_PREFIX) or (marked in key and is_set_aside(key))):
                 yield key
 
+    def _asked_for(self) -> Iterator[str]:
+        keys = expected_keys(open_node(StorePath(self.store, self.path)))
+        while some := list(islice(keys, SIZES_AT_ONCE)):
+            sizes = self.run(ask_steps(Size(key)) for key in some)
+            yield from (key for key, size in zip(some, sizes, strict=True) if size is not None)
+
     @cached_property
     def order(self) -> list[str]:
-        """The paths of all nodes, sorted; to be asked when all are known."""
+        """The paths of all nodes, sorted; to be read when all are known."""
         return sorted(self.kinds)
 
     @cached_property
     def damaged(self) -> list[str]:
-        """The paths of the nodes that cannot be read; to be asked when all are known."""
+        """The paths of the unreadable nodes; to be read when all are known."""
         return [path for path, kind in self.kinds.items() if kind == "damaged"]
 
     def below(self, path: str) -> Iterator[str]:
@@ -99,7 +124,9 @@ class Survey:
                 yield self.order[place]
 
     def has_keys(self, path: str) -> bool:
-        """Return whether there is a key below a path."""
+        """Return True if there is a key below a path."""
+        if not self.listed:
+            return any(each.startswith(f"{path}/") for each in self.documents)
         return next(stream_keys(self.store, path), None) is not None
 
     def list_documents(self) -> None:
@@ -110,15 +137,17 @@ class Survey:
             if name in METADATA_NAMES and not is_left_over(key):
                 names = self.documents.get(path, frozenset()) | {name}
                 self.documents[path] = known.setdefault(names, names)
+            else:
+                self.others += 1
 
     def formats(self, path: str) -> set[ZarrFormat]:
-        """Return the formats of which there are documents of a node at a path."""
+        """Return the formats of the documents of a node at a path."""
         names = self.documents.get(path, frozenset())
         found: set[ZarrFormat] = {2} if names & {".zarray", ".zgroup"} else set()
         return found | ({3} if "zarr.json" in names else set())
 
     def owner_of(self, key: str) -> str | None:
-        """Return the nearest node that a key lies below; None if there is none."""
+        """Return the nearest node above a key; None if there is none."""
         return next((path for path in ancestors(key) if path in self.kinds), None)
 
     def above(self, path: str) -> str | None:
@@ -134,17 +163,18 @@ class Survey:
             yield from self.runner.run(ask_steps(Gather(some)))
 
     def layout(self, path: str) -> ArrayLayout | None:
-        """Return the layout of an array; None if it has none: its document says something impossible, or is gone."""
-        if path not in self._layouts:
-            if len(self._layouts) >= _KEPT_LAYOUTS:
-                self._layouts.clear()
-            self._layouts[path] = self._read_layout(path)
-        return self._layouts[path]
+        """Return the layout of an array; None if its document is impossible or gone."""
+        kept = self._layouts
+        if path not in kept:
+            if len(kept) >= _KEPT_LAYOUTS:
+                kept = self._layouts = {}  # another thread may use the old one
+            kept[path] = self._read_layout(path)
+        return kept[path]
 
     def _read_layout(self, path: str) -> ArrayLayout | None:
-        found = {}
+        found: dict[str, bytes] = {}
         for name in ("zarr.json", ".zarray"):
-            if name in self.documents.get(path, ()):
+            if name in self.documents.get(path, self._unlisted):
                 raw = self.runner.run(read_document_steps(node_key(path, name)))
                 if isinstance(raw, bytes):
                     found[name] = raw
@@ -163,7 +193,7 @@ def layout_of(metadata: ArrayMetadata, path: str) -> ArrayLayout:
 
 
 def is_set_aside(key: str) -> bool:
-    """Return whether a key is one that a repair has moved out of the way.
+    """Return True if a key is one that a repair has set aside.
 
     Examples
     --------
@@ -174,7 +204,7 @@ def is_set_aside(key: str) -> bool:
 
 
 def is_left_over(key: str) -> bool:
-    """Return whether a key is a value that was not written to its end, a lock or a part of a journal.
+    """Return True if a key is an unfinished value, a lock or a part of a journal.
 
     Examples
     --------
@@ -186,7 +216,7 @@ def is_left_over(key: str) -> bool:
 
 
 def read_document_steps(key: str) -> Steps[bytes | Fault | None]:
-    """Return a document; a fault if it cannot be had, None if there is none."""
+    """Return a document; a fault if it cannot be read, None if there is none."""
     path = key.rpartition("/")[0]
     try:
         size = yield Size(key)
@@ -195,16 +225,16 @@ def read_document_steps(key: str) -> Steps[bytes | Fault | None]:
             return Fault("document-unreadable", key, path, text)
         raw = yield Get(key)
     except (OSError, ValueError) as error:
-        return Fault("key-unreadable", key, path, f"the store cannot read it: {told(error)}")
+        return Fault("key-unreadable", key, path, f"the store cannot read it: {error_text(error)}")
     return None if raw is None else bytes(raw.to_bytes())
 
 
-def told(error: BaseException) -> str:
-    """Return what an error says, in one line.
+def error_text(error: BaseException) -> str:
+    """Return the class and the message of an error, in one line.
 
     Examples
     --------
-    >>> told(KeyError("x"))
+    >>> error_text(KeyError("x"))
     "KeyError: 'x'"
     """
     text = " ".join(str(error).split())

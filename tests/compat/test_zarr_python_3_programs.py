@@ -1,0 +1,117 @@
+"""What programs for zarr-python 3.4 rely on, beyond names and signatures: places, messages, warnings."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import shutil
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from zarr.codecs import GzipCodec, ShardingCodec
+from zarr.core.buffer import cpu, default_buffer_prototype
+from zarr.errors import (
+    ContainsArrayError,
+    ContainsGroupError,
+    MetadataValidationError,
+    UnknownCodecError,
+    ZarrUserWarning,
+)
+from zarr.registry import get_codec_class, get_numcodec
+from zarr.storage import LocalStore, MemoryStore, StorePath, ZipStore
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("kind", ["dict", "memory", "local", "zip"])
+def test_a_name_with_a_slash_is_a_name_in_the_group(kind: str, zarr_format: Any, tmp_path: Path) -> None:
+    stores = {
+        "dict": dict, "memory": MemoryStore, "local": lambda: LocalStore(tmp_path / "a"),
+        "zip": lambda: ZipStore(tmp_path / "a.zip", mode="w"),
+    }  # fmt: skip
+    root = zarr.open_group(stores[kind](), mode="w", zarr_format=zarr_format)
+    group = root.create_group("a")
+    assert group.create_group("/b").path == "a/b"
+    assert group.require_group("/b/c").path == "a/b/c"
+    assert group.create_array("/x", shape=3, dtype="i4").path == group["/x"].path == "a/x"
+    group["/y"] = np.arange(3)
+    assert "/x" in group
+    assert sorted(group) == ["b", "x", "y"]
+    assert list(root) == ["a"]
+    del group["/x"]
+    assert sorted(group) == ["b", "y"]
+
+
+@pytest.mark.parametrize(("cls", "kind"), [(ContainsArrayError, "An array"), (ContainsGroupError, "A group")])
+def test_what_is_there_is_told_in_the_words_that_programs_compare(cls: type[ValueError], kind: str) -> None:
+    error = cls("store", "path")
+    assert str(error) == f"{kind} exists in store 'store' at path 'path'."
+    assert "overwrite=True" in error.__notes__[0]
+
+
+def test_the_warning_of_codecs_around_shards_begins_as_there() -> None:
+    with pytest.warns(ZarrUserWarning, match="^Combining a `sharding_indexed` codec disables partial reads and writes"):
+        zarr.create_array(
+            {}, shape=(4,), chunks=(4,), dtype="i4", serializer=ShardingCodec(chunk_shape=(2,)), compressors=GzipCodec()
+        )
+
+
+def test_a_group_without_members_is_consolidated_without_a_warning() -> None:
+    root = zarr.open_group({}, mode="w")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        zarr.consolidate_metadata(root.store)
+    root.create_group("a")
+    with pytest.warns(ZarrUserWarning, match="^Consolidated metadata is currently not part"):
+        zarr.consolidate_metadata(root.store)
+
+
+@pytest.mark.parametrize("error", [TypeError, ValueError])
+def test_a_range_that_is_none_is_refused(error: type[Exception]) -> None:
+    store = MemoryStore({"a": cpu.Buffer.from_bytes(b"0123")})
+    with pytest.raises(error, match="Unexpected byte_range, got"):
+        asyncio.run(store.get("a", default_buffer_prototype(), (1, 3)))  # type: ignore[arg-type]
+
+
+def test_packages_that_bring_a_codec_are_named_last() -> None:
+    with pytest.raises(UnknownCodecError, match=r"Known packages supporting this codec: gribberish\.$"):
+        get_codec_class("gribberish")
+    with pytest.raises(UnknownCodecError, match=r"Known packages supporting this codec: wavpack-numcodecs\.$"):
+        get_numcodec({"id": "wavpack"})
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_functions_on_documents_and_paths_that_other_tests_import(zarr_format: Any) -> None:
+    from zarr.core.group import _build_metadata_v3, _get_roots
+    from zarr.storage._common import _contains_node_v3
+
+    assert _get_roots(["a/x", "b/y", "a/x/z"]) == ("a/x", "b/y")
+    assert _get_roots([]) == ()
+    root = zarr.open_group(MemoryStore(), mode="w", zarr_format=zarr_format)
+    array = root.create_array("x", shape=3, dtype="i4")
+    for node in (root, array) if zarr_format == 3 else ():
+        assert _build_metadata_v3(node.metadata.to_dict()) == node.metadata
+    with pytest.raises(MetadataValidationError, match="Required key 'node_type' is missing"):
+        _build_metadata_v3({"zarr_format": 3})
+    with pytest.raises(MetadataValidationError, match="node_type"):
+        _build_metadata_v3({"zarr_format": 3, "node_type": "table"})
+    found = [asyncio.run(_contains_node_v3(StorePath(root.store, path))) for path in ("", "x", "y")]
+    assert found == (["group", "array", "nothing"] if zarr_format == 3 else ["nothing"] * 3)
+
+
+def test_a_zip_file_whose_folder_is_gone_ends_silently(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    store = ZipStore(folder / "a.zip", mode="w")
+    zarr.create_array(store, shape=3, dtype="i4")
+    shutil.rmtree(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pytest.PytestUnraisableExceptionWarning)
+        store._shared.end()
+        del store
+        gc.collect()
+    assert not folder.exists()

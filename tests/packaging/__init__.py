@@ -1,0 +1,1 @@
+"""Wheels: what is in them, and environments that they are installed in."""

@@ -1,0 +1,284 @@
+"""Conversion between files of NumPy, the formats of Zarr and N5, and what all conversions have in common."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from zarr.storage import MemoryStore
+from zarr.tools import convert
+from zarr.tools.conversion import formats
+
+pytestmark = pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")
+
+DATA = np.random.default_rng(0).integers(0, 1000, (30, 7)).astype("i4")
+STRUCTURED = np.array([(1, 2.5, b"a"), (3, -4.0, b"bc")], dtype=[("x", "<i4"), ("y", "<f8"), ("s", "S3")])
+
+
+# ------------------------------------------------------------------------------------------------ NumPy
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        DATA,
+        np.asfortranarray(DATA),
+        DATA.astype(">f8"),
+        np.array(3.5),
+        np.empty((0, 3)),
+        np.array(["ä", "bcd"]),
+        np.array([b"x", b"yz"]),
+        np.array([True, False]),
+        np.array([1 + 2j], dtype="c8"),
+        np.array(["2020-01-01", "NaT"], dtype="M8[s]"),
+        STRUCTURED,
+    ],
+    ids=lambda data: f"{data.dtype}{data.shape}",
+)
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_npy_there_and_back(data: np.ndarray[Any, Any], zarr_format: Any, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", data)
+    made = convert(tmp_path / "a.npy", tmp_path / "a.zarr", zarr_format=zarr_format)
+    assert made.losses == ()
+    np.testing.assert_array_equal(made.result[...], data)
+    back = convert(str(tmp_path / "a.zarr"), str(tmp_path / "b.npy"))
+    assert back.losses == ()
+    assert back.result == tmp_path / "b.npy"
+    found = np.load(tmp_path / "b.npy")
+    np.testing.assert_array_equal(found, data)
+    assert found.dtype == data.dtype
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npy", "a.zarr", "b.npy"]
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_npz_there_and_back(save: Any, tmp_path: Path) -> None:
+    arrays: dict[str, Any] = {"a": DATA, "g/b": np.arange(5.0), "g/h/c": np.array(1)}
+    save(tmp_path / "a.npz", **arrays)
+    root = convert(tmp_path / "a.npz", {}, chunks={"a": (4, 5)}).result
+    assert root["a"].chunks == (4, 5)
+    assert sorted(name for name, _ in root.members(max_depth=None)) == ["a", "g", "g/b", "g/h", "g/h/c"]
+    assert convert(root, tmp_path / "b.npz").losses == ()
+    with np.load(tmp_path / "b.npz") as found:
+        assert set(found) == set(arrays)
+        for name, data in arrays.items():
+            np.testing.assert_array_equal(found[name], data)
+
+
+def test_what_files_of_numpy_lack_is_listed(tmp_path: Path) -> None:
+    root = zarr.create_group({}, attributes={"title": "t"})
+    root.create_array("a", data=DATA, dimension_names=["y", "x"], attributes={"units": "K"})
+    root.create_array("t", shape=2, dtype="str")[:] = ["ä", "bcd"]
+    root.create_group("empty")
+    assert convert(root, tmp_path / "a.npz").losses == (
+        "/: attributes (title): files of NumPy have none",
+        "/a: attributes (units): files of NumPy have none",
+        "/a: names of dimensions: files of NumPy have none",
+        "/empty: the group: npz files have arrays only",
+        "/t: strings of any length: all take the room of the longest",
+    )
+    with np.load(tmp_path / "a.npz") as found:
+        assert found["t"].tolist() == ["ä", "bcd"]
+    with pytest.raises(ValueError, match="a group cannot be an npy file"):
+        convert(root, tmp_path / "a.npy")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
+
+
+def test_pickles_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([{}, []], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match="pickled objects"):
+        convert(tmp_path / "a.npy", {})
+
+
+# ------------------------------------------------------------------------------------------- Zarr to Zarr
+
+
+def test_format_2_to_3_and_back() -> None:
+    old = zarr.create_group({}, zarr_format=2, attributes={"title": "t"})
+    made: Any = {"zarr_format": 2, "attributes": {"_ARRAY_DIMENSIONS": ["y", "x"], "units": "K"}}
+    coded = {"filters": [{"id": "shuffle", "elementsize": 4}], "compressors": {"id": "zlib", "level": 3}, "order": "F"}
+    array = zarr.create_array(old.store_path / "a", shape=DATA.shape, chunks=(7, 4), dtype=">i4", fill_value=-1,
+                              **coded, **made)  # fmt: skip
+    array[:] = DATA
+    new = convert(old, {}, zarr_format=3)
+    assert new.losses == ()
+    found = new.result["a"]
+    assert new.result.attrs.asdict() == {"title": "t"}
+    assert found.metadata.dimension_names == ("y", "x")
+    assert found.attrs.asdict() == {"units": "K", "_FillValue": -1}
+    assert [codec.to_dict()["name"] for codec in found.metadata.codecs] == [
+        "transpose", "bytes", "numcodecs.shuffle", "numcodecs.zlib"
+    ]  # fmt: skip
+    np.testing.assert_array_equal(found[:], DATA)
+    back = convert(new.result, {}, zarr_format=2)
+    assert back.losses == ()
+    assert back.result["a"].metadata.to_dict() == array.metadata.to_dict()
+    np.testing.assert_array_equal(back.result["a"][:], DATA)
+
+
+def test_what_format_2_lacks_is_listed() -> None:
+    array = zarr.create_array({}, data=DATA, chunks=(5, 7), shards=(10, 7), dimension_names=["y", None],
+                              filters=[zarr.codecs.TransposeCodec(order=(1, 0))],
+                              compressors=[zarr.codecs.BloscCodec(cname="lz4"), zarr.codecs.Crc32cCodec()])  # fmt: skip
+    made = convert(array, {}, zarr_format=2)
+    assert made.losses == (
+        "/: shards: format 2 has none, its chunks are stored one by one",
+        "/: dimensions without a name: format 2 names all or none, they are called dim_0, dim_1 …",
+    )
+    assert made.result.metadata.order == "F"
+    assert made.result.attrs["_ARRAY_DIMENSIONS"] == ["y", "dim_1"]
+    np.testing.assert_array_equal(made.result[:], DATA)
+
+
+def test_codecs_without_a_counterpart_are_listed() -> None:
+    pytest.importorskip("pcodec")
+    array = zarr.create_array({}, data=DATA, serializer={"name": "numcodecs.pcodec"}, compressors=None)
+    made = convert(array, {}, zarr_format=2)
+    assert made.losses == ("/: the serializer numcodecs.pcodec: elements are stored as they are",)
+    np.testing.assert_array_equal(made.result[:], DATA)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_n5_to_zarr(zarr_format: Any) -> None:
+    data = np.arange(24, dtype=">u2").reshape(4, 6)
+    head = struct.pack(">HHII", 0, 2, 3, 2)
+    documents = {
+        "attributes.json": {"n5": "2.0.0", "title": "t"},
+        "g/a/attributes.json": {"dimensions": [6, 4], "blockSize": [3, 2], "dataType": "uint16",
+                                "compression": {"type": "gzip"}, "resolution": [1, 2]},
+    }  # fmt: skip
+    values = {key: json.dumps(document).encode() for key, document in documents.items()}
+    for x in range(2):
+        for y in range(2):
+            block = data[2 * y : 2 * y + 2, 3 * x : 3 * x + 3]
+            values[f"g/a/{x}/{y}"] = head + gzip.compress(block.tobytes())
+    store = MemoryStore({key: zarr.core.buffer.cpu.Buffer.from_bytes(value) for key, value in values.items()})
+    made = convert(store, {}, zarr_format=zarr_format)
+    assert made.losses == ()
+    array = made.result["g/a"]
+    np.testing.assert_array_equal(array[:], data)
+    assert array.chunks == (2, 3)
+    assert array.attrs.asdict() == {"resolution": [1, 2]}
+    assert made.result.attrs.asdict() == {"title": "t"}
+    names = [codec.codec_id if zarr_format == 2 else codec.to_dict()["name"] for codec in array.compressors]
+    assert names == ["gzip"]
+
+
+def test_the_same_format_is_refused() -> None:
+    with pytest.raises(ValueError, match="format 3 already: use copy, rechunk or reencode"):
+        convert(zarr.create_array({}, data=DATA), {})
+
+
+# ------------------------------------------------------------------------------------------------- in common
+
+
+def test_memory_is_kept_by_an_array_in_between(tmp_path: Path) -> None:
+    data = np.arange(256 * 256, dtype="i4").reshape(256, 256)
+    source = zarr.create_array(tmp_path / "a.zarr", data=data, chunks=(1, 256), zarr_format=2)
+    planned = convert(source, tmp_path / "b.zarr", chunks=(256, 4), memory=32 << 10, dry_run=True)
+    assert "arrays in between" in planned.plan
+    assert planned.result is None
+    assert not (tmp_path / "b.zarr").exists()
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        made = convert(source, tmp_path / "b.zarr", chunks=(256, 4), memory=32 << 10, executor=pool)
+    np.testing.assert_array_equal(made.result[:], data)
+    assert [path.name for path in (tmp_path / "b.zarr").iterdir() if "job" in path.name] == []
+    with pytest.raises(ValueError, match="one chunk or shard of the target takes 262144 bytes"):
+        convert(source, {}, chunks=(256, 256), memory=32 << 10)
+
+
+def test_nothing_is_replaced_unless_asked(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", DATA)
+    convert(tmp_path / "a.npy", tmp_path / "a.zarr")
+    with pytest.raises(zarr.errors.ContainsArrayError):
+        convert(tmp_path / "a.npy", tmp_path / "a.zarr")
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        convert(tmp_path / "a.zarr", tmp_path / "a.npy")
+    assert convert(tmp_path / "a.npy", tmp_path / "a.zarr", overwrite=True).result.shape == DATA.shape
+    assert convert(tmp_path / "a.zarr", tmp_path / "a.npy", overwrite=True).losses == ()
+
+
+def test_a_writer_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError("disk full")
+
+    source = zarr.create_array({}, data=DATA)
+    (tmp_path / "a.npy").write_bytes(b"old")
+    monkeypatch.setattr("zarr.tools.conversion.numpy_files.write_npy", fail)
+    with pytest.raises(OSError, match="disk full"):
+        convert(source, tmp_path / "a.npy", overwrite=True)
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
+
+
+def test_parts_and_paths(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", **{"g/x": DATA, "y": DATA})
+    made = convert(f"{tmp_path / 'a.npz'}::/g", f"{tmp_path / 'a.zarr'}::in/it").result
+    assert [name for name, _ in made.members()] == ["x"]
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "a.zarr", path="in/it/x")[:], DATA)
+    convert(f"{tmp_path / 'a.zarr'}::in/it/x", tmp_path / "x.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), DATA)
+    with pytest.raises(FileNotFoundError, match="has no nothing: at 'nothing' there is g, y"):
+        convert(f"{tmp_path / 'a.npz'}::nothing", {})
+
+
+def test_formats_are_told(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(b"\x89HDF\r\n\x1a\n")
+    (tmp_path / "u.nc").write_bytes(bytes(512) + b"\x89HDF\r\n\x1a\n")
+    (tmp_path / "b.ome.tif").write_bytes(b"II*\0")
+    (tmp_path / "c.dat").write_bytes(b"hello")
+    (tmp_path / "d.nc").write_bytes(b"CDF\1")
+    found = [formats.format_of_file(str(tmp_path / name)) for name in ("a.bin", "u.nc", "b.ome.tif", "c.dat")]
+    assert [row.name if row else None for row in found] == ["hdf5", "netcdf", "ome-tiff", None]
+    with pytest.raises(ValueError, match="is of no known format: there are hdf5, netcdf"):
+        convert(tmp_path / "c.dat", {})
+    with pytest.raises(ValueError, match="classic format"):
+        convert(tmp_path / "d.nc", {})
+    with pytest.raises(ValueError, match="there is no format 'doc': there are hdf5, netcdf"):
+        convert(zarr.create_array({}, data=DATA), tmp_path / "x", to="doc")
+    with pytest.raises(TypeError, match="is written to a path"):
+        convert(zarr.create_array({}, data=DATA), {}, to="npy")
+
+
+@pytest.mark.parametrize("row", [row for row in formats.FORMATS.values() if row.reader[:4] != "hdf5"])
+def test_all_readers_and_writers_are_there(row: formats.Format) -> None:
+    if row.library:
+        pytest.importorskip(row.library)
+    assert callable(formats.reader_of(row))
+    assert callable(formats.writer_of(row))
+
+
+@pytest.mark.parametrize("name", ["a.tif", "a.ome.tif", "a.geo.tif"])
+def test_images_by_their_names(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("tifffile")
+    if "geo" in name:
+        pytest.importorskip("rasterio")
+    image = zarr.create_array({}, data=DATA.astype("u2"), chunks=(16, 16), dimension_names=["y", "x"])
+    convert(image, tmp_path / name)
+    found = convert(tmp_path / name, {}).result
+    array = found["0"] if isinstance(found, zarr.Group) else found
+    np.testing.assert_array_equal(array[...].squeeze(), DATA)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_tables_by_their_names(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    table = zarr.create_group({})
+    table.create_array("x", data=DATA[:, 0])
+    convert(table, tmp_path / name)
+    np.testing.assert_array_equal(convert(tmp_path / name, {}).result["x"][:], DATA[:, 0])
+
+
+def test_a_missing_library_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    (tmp_path / "a.h5").write_bytes(b"\x89HDF\r\n\x1a\n")
+    with pytest.raises(ImportError, match=r"reading HDF5 needs the package h5py: pip .*'zarr\[hdf5\]'"):
+        convert(tmp_path / "a.h5", {})

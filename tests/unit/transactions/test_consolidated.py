@@ -1,0 +1,127 @@
+"""Consolidated metadata in transactions: one edit for many changes, and never an old copy for a reader inside."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import zarr
+from zarr.metadata.copies import CopyText
+from zarr.storage import LocalStore, LoggingStore, MemoryStore, SQLiteStore
+
+NODE: dict[str, Any] = {"shape": (2,), "chunks": (2,), "dtype": "i4"}
+
+
+def make_store(kind: str, folder: Path) -> Any:
+    if kind == "memory":
+        return MemoryStore()
+    return LocalStore(folder / "x.zarr") if kind == "local" else SQLiteStore(folder / "x.sqlite")
+
+
+def consolidated(store: Any, zarr_format: Any = 3) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        zarr.consolidate_metadata(store, zarr_format=zarr_format)
+
+
+def listed(store: Any, use_consolidated: bool) -> dict[str, Any]:
+    """Return all nodes below the root, by the copy or by a listing."""
+    root = zarr.open_group(store, mode="r", use_consolidated=use_consolidated)
+    return {
+        name: (type(node).__name__, node.attrs.asdict(), getattr(node, "shape", None))
+        for name, node in root.members(max_depth=None)
+    }
+
+
+@pytest.fixture
+def edits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return how many members each edit changed."""
+    found: list[int] = []
+    original = CopyText.edited
+
+    def edited(self: CopyText, changes: Any) -> CopyText:
+        found.append(len(changes))
+        return original(self, changes)
+
+    monkeypatch.setattr(CopyText, "edited", edited)
+    return found
+
+
+def test_many_changes_are_one_edit(edits: list[int]) -> None:
+    store = MemoryStore()
+    zarr.create_group(store).create_group("g")
+    consolidated(store)
+    with zarr.transaction(store) as tx:
+        root = tx.group(use_consolidated=False)
+        for number in range(20):
+            root.create_array(f"g/x{number}", **NODE).attrs["n"] = number
+        assert edits == []
+    assert edits == [20]
+    assert listed(store, True) == listed(store, False)
+    assert len(listed(store, True)) == 21
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+def test_a_reader_inside_sees_the_changes(wrap: bool) -> None:
+    store = MemoryStore()
+    zarr.create_group(store)
+    consolidated(store)
+    with zarr.transaction(store) as tx:
+        place: Any = LoggingStore(tx, log_level="ERROR") if wrap else tx
+        before = zarr.open_group(place, mode="r+")
+        zarr.create_array(tx, name="a/x", **NODE)
+        assert before["a/x"].shape == (2,)
+        zarr.create_array(tx, name="a/y", **NODE)
+        assert sorted(before["a"].array_keys()) == ["x", "y"]
+        del before["a/x"]
+        assert sorted(listed(place, True)) == sorted(listed(place, False)) == ["a", "a/y"]
+        assert zarr.open(place, mode="r").metadata.consolidated_metadata.flattened_metadata.keys() == {"a", "a/y"}
+    assert sorted(listed(store, True)) == ["a", "a/y"]
+
+
+def test_a_rollback_leaves_the_copy() -> None:
+    store = MemoryStore()
+    zarr.create_group(store)
+    consolidated(store)
+    with pytest.raises(RuntimeError), zarr.transaction(store) as tx:
+        zarr.create_array(tx, name="a/x", **NODE)
+        raise RuntimeError
+    assert listed(store, True) == listed(store, False) == {}
+
+
+def change(root: Any, names: list[str], rng: random.Random) -> None:
+    """Make one random change below a group."""
+    name = rng.choice(names)
+    match rng.randrange(5):
+        case 0:
+            root.create_array(name, overwrite=True, **NODE)
+        case 1:
+            root.create_group(name, overwrite=rng.random() < 0.5)
+        case 2:
+            del root[name]
+        case 3:
+            root[name].attrs["n"] = rng.randrange(100)
+        case 4:
+            sorted(root.members(max_depth=None), key=lambda each: str(each[0]))
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("kind", ["memory", "local", "sqlite"])
+def test_random_changes_leave_the_copy_of_a_listing(kind: str, zarr_format: Any, tmp_path: Path) -> None:
+    store, rng = make_store(kind, tmp_path), random.Random(7)
+    zarr.create_group(store, zarr_format=zarr_format)
+    consolidated(store, zarr_format)
+    names = ["a", "b", "a/x", "a/y", "b/x", "a/x/z"]
+    for _ in range(12):
+        with zarr.transaction(store) as tx:
+            root = zarr.open_group(tx, mode="r+", zarr_format=zarr_format)
+            for _ in range(rng.randrange(1, 12)):
+                try:
+                    change(root, names, rng)
+                except (KeyError, ValueError, zarr.errors.ContainsGroupError):
+                    continue  # it is not there, or a parent is an array
+        assert listed(store, True) == listed(store, False)

@@ -1,0 +1,510 @@
+"""Operations on an open array besides reading and writing elements: resize, append, attributes, counts.
+
+The order of requests is part of the rule. In stores that take contents first (those of this library), an append writes
+data first and the shape last, so that a reader never sees a shape without its data; shrinking writes the shape first
+and removes data after it. In all other stores the document comes before the chunks that it describes, and chunks are
+deleted while it still describes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from operator import gt, lt
+from typing import Any, TypeVar
+
+import numpy as np
+
+import zarr_core
+from zarr.abc.store import takes_contents_first
+from zarr.arrays.documents import node_keys, record_steps
+from zarr.arrays.handle import ArrayHandle, ArrayState
+from zarr.arrays.io.chunks import is_filled
+from zarr.arrays.io.reading import read_plan_steps
+from zarr.arrays.io.selection import elements_of
+from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
+from zarr.arrays.layout import ArrayLayout
+from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.chunks.shapes import cells, cells_outside
+from zarr.errors import ArrayNotFoundError, WrongTypeError
+from zarr.metadata.documents import SCALARS, dump_document, plain
+from zarr.metadata.fields import as_attributes
+from zarr.steps.documents import hold_node, node_key
+from zarr.steps.nodes import ensure_ancestors_steps, parse_array, replace_documents_steps
+from zarr.steps.requests import DeleteMany, Gather, Get, Hold, List, Put, Size, Steps, ask_steps
+from zarr.types import parse_shapelike
+
+T = TypeVar("T")
+
+MAX_NAMED_CHUNKS = 4096
+"""Up to this number, chunks are deleted by name; more are first looked up by one listing."""
+
+REMOVED_AT_ONCE = 256
+"""Number of chunks whose locks are held while they are removed together."""
+
+LISTED_FOR_ONE_REQUEST = 16
+"""So many keys are listed at about the price of one request for a chunk."""
+
+
+# ----------------------------------------------------------------------------------------------- metadata
+
+
+def save_metadata_steps(handle: ArrayHandle, metadata: Any, ensure_parents: bool = False) -> Steps[None]:
+    """Write the documents of a metadata object, and update consolidated metadata above them."""
+    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    if ensure_parents:
+        yield from ensure_ancestors_steps(handle.store_path, metadata.zarr_format)
+    yield Gather((replace_documents_steps(handle.store_path.path, documents, handle.config.locking),))
+    yield from record_steps(handle, documents)
+
+
+def refresh_steps(handle: ArrayHandle) -> Steps[None]:
+    """Take over changes that another handle has stored in the documents; call this while the node is held.
+
+    An array that was made by hand and is not stored (yet) keeps its metadata.
+
+    Raises
+    ------
+    ArrayNotFoundError
+        If the array was removed meanwhile; it is not created again.
+    """
+    found: dict[str, Buffer | None] = {}
+    known = handle.state.documents
+    differs = known is None
+    for name, key in node_keys(handle).items():
+        raw = found[name] = yield Get(key)
+        differs = differs or not _same(known.get(name), raw)  # type: ignore[union-attr]
+    if not differs:
+        return
+    try:
+        there = {name: raw.to_bytes() for name, raw in found.items() if raw is not None}
+        metadata = parse_array(there, handle.store_path, quiet=True)
+    except ArrayNotFoundError:
+        if not handle.by_hand:
+            raise
+        return
+    if metadata != handle.metadata:
+        handle.state = handle.state.replaced(metadata, found)
+
+
+def _same(known: Buffer | None, raw: Buffer | None) -> bool:
+    if known is None or raw is None:
+        return known is raw
+    return known.to_bytes() == raw.to_bytes()
+
+
+def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
+    """Write changed metadata and show it to both faces, and to the batch that collects writes of the array."""
+    documents = state.metadata.to_buffer_dict(default_buffer_prototype())
+    for name, document in documents.items():
+        yield Put(node_key(handle.store_path.path, name), document)
+    state.documents = documents
+    handle.state = state
+    if handle.batch is not None:
+        handle.batch.layout = state.layout
+
+
+def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:
+    """Run a change that locks the node, release the node, then update consolidated metadata above it."""
+    before = handle.state
+    try:
+        (result,) = yield Gather((change,))
+    except Exception:
+        yield from _best_effort_steps(_catch_up_steps(handle, before))
+        raise
+    yield from _record_steps(handle, before)
+    answer: T = result
+    return answer
+
+
+def _record_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
+    after = handle.state
+    if after is not before and after.documents is not None:
+        yield from record_steps(handle, {name: raw for name, raw in after.documents.items() if raw is not None})
+
+
+def _catch_up_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
+    """After a failed change, show what is stored now, and update consolidated metadata above the node."""
+    yield Gather((_refresh_held_steps(handle),))
+    yield from _record_steps(handle, before)
+
+
+def _refresh_held_steps(handle: ArrayHandle) -> Steps[None]:
+    yield hold_node(handle.store_path.path, handle.config.locking)
+    yield from refresh_steps(handle)
+
+
+def update_attributes_steps(
+    handle: ArrayHandle, changes: Mapping[str, Any], removed: Iterable[str] = (), replace: bool = False
+) -> Steps[None]:
+    """Add, replace and remove attributes in one write of the document.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+    changes : mapping
+    removed : iterable of str
+        Names to remove.
+    replace : bool
+        If True, all attributes that are not in ``changes`` are removed.
+
+    Raises
+    ------
+    TypeError
+        If an attribute cannot be written as JSON.
+    """
+    check_writable(handle)
+    named = {str(name): plain(value) for name, value in as_attributes(changes).items()}
+    if not SCALARS.keys() >= {*map(type, named.values())}:
+        dump_document({"attributes": named}, indent=None)  # before any change
+    yield from changing_steps(handle, _change_attributes_steps(handle, named, tuple(removed), replace))
+
+
+def _change_attributes_steps(
+    handle: ArrayHandle, changes: dict[str, Any], removed: tuple[str, ...], replace: bool
+) -> Steps[None]:
+    yield hold_node(handle.store_path.path, handle.config.locking)
+    yield from refresh_steps(handle)
+    attributes = changes if replace else {**handle.metadata.attributes, **changes}
+    for name in removed:
+        del attributes[name]
+    yield from publish_steps(handle, handle.state.reshaped(handle.metadata.update_attributes(attributes)))
+
+
+# ----------------------------------------------------------------------------------------------- shape
+
+
+def parse_new_shape(layout: ArrayLayout, new_shape: Any) -> tuple[int, ...]:
+    """Return a shape to resize to.
+
+    Raises
+    ------
+    ValueError
+        If it has another number of dimensions, or a negative length.
+    """
+    shape: tuple[int, ...] = parse_shapelike(new_shape)
+    if len(shape) != layout.ndim:
+        raise ValueError(
+            "The new shape must have the same number of dimensions as the array. "
+            f"Got {len(shape)} dimension(s), expected {layout.ndim}."
+        )
+    return shape
+
+
+def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: bool = True) -> Steps[None]:
+    """Change the shape; elements that are cut off are gone, also after the array has grown again.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+    new_shape : int or tuple of int
+    delete_outside_chunks : bool
+        If True, delete the chunks that lie outside the new shape.
+    """
+    check_writable(handle)
+    layout = handle.state.layout
+    layout.require_codecs()
+    shape = parse_new_shape(layout, new_shape)
+    yield from changing_steps(handle, _resize_steps(handle, shape, delete_outside_chunks))
+
+
+def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
+    yield hold_node(handle.store_path.path, handle.config.locking)
+    yield from refresh_steps(handle)
+    if handle.batch is not None:
+        yield from handle.batch.flush_steps()
+    old = handle.state.layout
+    if shape == old.shape:
+        return
+    new = handle.state.reshaped(old.metadata.update_shape(shape))
+    cuts = delete_outside_chunks and any(map(lt, shape, old.shape))
+    if not takes_contents_first(handle.store_path.store):
+        if cuts:
+            yield from _cut_steps(old, shape, handle.bulk)
+        yield from publish_steps(handle, new)
+        return
+    if any(map(gt, shape, old.shape)):
+        most = tuple(map(max, shape, old.shape))
+        grown = new if most == shape else handle.state.reshaped(old.metadata.update_shape(most))
+        yield from clear_leftovers_steps(grown.layout, old.shape, handle.bulk)
+    yield from publish_steps(handle, new)
+    if cuts:
+        try:
+            yield from _cut_steps(old, shape, handle.bulk)
+        except Exception:
+            # The array has its new shape, and growing clears what lies beyond it; remove now as much as possible.
+            yield from _best_effort_steps(delete_outside_steps(old, shape))
+            raise
+
+
+def _cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
+    """Remove the elements beyond a smaller shape."""
+    yield from clear_cut_steps(layout, shape, bulk)
+    yield from delete_outside_steps(layout, shape)
+
+
+def _best_effort_steps(steps: Steps[None]) -> Steps[None]:
+    """Clean up after an error; ignore errors of the clean-up."""
+    with contextlib.suppress(Exception):
+        yield Gather((steps,))
+
+
+def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
+    """Before an array grows, remove stored elements beyond its shape, so that they do not appear.
+
+    An append that was killed before the shape was written, or a shrinking that was killed after, leaves such elements.
+    Growth by a small part of the array requests each chunk that may hold some; otherwise one listing finds them.
+
+    Parameters
+    ----------
+    layout : ArrayLayout
+        The layout of the grown array.
+    shape : tuple of int
+        The present shape of the array.
+    bulk : str, optional
+    """
+    kept = kept_counts(layout, shape)
+    outside, inside = _named_leftovers(layout, shape, kept)
+    if outside is None:
+        keys = yield List(layout.key_folder)
+        stored = {key: at for key in keys if (at := layout.coords_of(key)) is not None}
+        if not stored:
+            return
+        outside = [key for key, at in stored.items() if _is_outside(at, kept)]
+        inside = [at for at in stored.values() if not _is_outside(at, kept)]
+    if outside:
+        yield from _delete_steps(layout, outside)
+    for d in _cut_axes(layout, shape, kept):
+        yield Gather(_clear_leftover_steps(layout, at, shape, d, bulk) for at in inside if at[d] == kept[d] - 1)
+
+
+def _named_leftovers(
+    layout: ArrayLayout, shape: tuple[int, ...], kept: tuple[int, ...]
+) -> tuple[list[str] | None, list[tuple[int, ...]]]:
+    """Return the keys of new chunks and the places of border chunks; None where a listing is cheaper."""
+    counts, present = layout.outer.cdata_shape, math.prod(kept)
+    if math.prod(counts) - present > min(MAX_NAMED_CHUNKS, present // LISTED_FOR_ONE_REQUEST):
+        return None, []
+    cut = _cut_axes(layout, shape, kept)
+    if sum(present // kept[d] for d in cut) > MAX_NAMED_CHUNKS:
+        return None, []
+    border = dict.fromkeys(chain.from_iterable(_border_cells(kept, d) for d in cut))
+    return [layout.key(at) for at in cells_outside(counts, kept)], list(border)
+
+
+def _cut_axes(layout: ArrayLayout, shape: tuple[int, ...], kept: tuple[int, ...]) -> list[int]:
+    """Return the axes along which the last kept chunk reaches beyond a smaller shape."""
+    return [d for d, axis in enumerate(layout.outer.axes) if shape[d] < _last(axis, kept[d])]
+
+
+def _border_cells(kept: tuple[int, ...], axis: int) -> Iterator[tuple[int, ...]]:
+    """Return the last cells of a grid along an axis."""
+    return cells([range(n - 1, n) if d == axis else range(n) for d, n in enumerate(kept)])
+
+
+def _clear_leftover_steps(
+    layout: ArrayLayout, coords: tuple[int, ...], shape: tuple[int, ...], cut: int, bulk: str | None
+) -> Steps[None]:
+    """Clear the part of one border chunk that lies beyond the shape; write only a part that is not empty."""
+    spans = [elements_of(axis, i, i + 1) for axis, i in zip(layout.outer.axes, coords, strict=True)]
+    region = tuple(slice(max(s.start, shape[d]) if d == cut else s.start, s.stop) for d, s in enumerate(spans))
+    plan = zarr_core.plan_basic(layout.grid, region)
+    found = np.empty(plan.shape, dtype=layout.dtype)
+    # In any configuration of missing chunks: a missing chunk has left nothing over.
+    lenient = layout.varied(reads_missing=True, retries=0)
+    yield from read_plan_steps(lenient, plan, found, bulk)
+    if not is_filled(layout, found):
+        yield from _clear_region_steps(layout, region, bulk)
+
+
+def kept_counts(layout: ArrayLayout, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return how many stored chunks along each axis have an element of a smaller shape."""
+    return tuple(
+        bisect_left(range(axis.nchunks), length, key=axis.offset) if length < axis.length else axis.nchunks
+        for axis, length in zip(layout.outer.axes, shape, strict=True)
+    )
+
+
+def delete_outside_steps(layout: ArrayLayout, shape: tuple[int, ...]) -> Steps[None]:
+    """Remove the stored chunks that have no element of a smaller shape."""
+    kept = kept_counts(layout, shape)
+    counts = layout.outer.cdata_shape
+    total = int(np.prod(counts, dtype=object)) - int(np.prod(kept, dtype=object))
+    if total == 0:
+        return
+    if total <= MAX_NAMED_CHUNKS:
+        keys = [layout.key(coords) for coords in cells_outside(counts, kept)]
+    else:
+        stored = yield List(layout.key_folder)
+        keys = [key for key in stored if _is_outside(layout.coords_of(key), kept)]
+    if keys:
+        yield from _delete_steps(layout, keys)
+
+
+def _is_outside(coords: tuple[int, ...] | None, kept: tuple[int, ...]) -> bool:
+    return coords is not None and any(c >= k for c, k in zip(coords, kept, strict=True))
+
+
+def _delete_steps(layout: ArrayLayout, keys: list[str]) -> Steps[None]:
+    """Remove chunks, some at a time under the locks of these."""
+    some = (keys[first : first + REMOVED_AT_ONCE] for first in range(0, len(keys), REMOVED_AT_ONCE))
+    yield Gather((_delete_held_steps(layout, each) for each in some), lean=True)
+
+
+def _delete_held_steps(layout: ArrayLayout, keys: list[str]) -> Steps[None]:
+    yield Hold(keys, "chunk", layout.scope)
+    yield DeleteMany(keys)
+
+
+def clear_cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
+    """Fill the part of border chunks beyond the new shape, so that it does not come back when the array grows."""
+    kept = kept_counts(layout, shape)
+    corner = tuple(_last(axis, count) for axis, count in zip(layout.outer.axes, kept, strict=True))
+    cut = [d for d, (new, end) in enumerate(zip(shape, corner, strict=True)) if new < end]
+    border = sum(math.prod(kept[:d] + kept[d + 1 :]) for d in cut)
+    parts: Iterable[tuple[slice, ...]] = [tuple(slice(0, end) for end in corner)]
+    if border > MAX_NAMED_CHUNKS:  # a sparse array: read the stored chunks, not all possible ones
+        stored = yield List(layout.key_folder)
+        parts = _border_parts(layout, stored, kept, cut)
+    for part in parts:
+        for d in cut:
+            region = tuple(slice(shape[d], s.stop) if i == d else s for i, s in enumerate(part))
+            if region[d].start < region[d].stop:
+                yield Gather((_clear_region_steps(layout, region, bulk),))
+
+
+def _last(axis: Any, count: int) -> int:
+    """Return the end of the last of ``count`` chunks, clipped to the axis."""
+    return int(elements_of(axis, 0, count).stop)
+
+
+def _border_parts(
+    layout: ArrayLayout, keys: Iterable[str], kept: tuple[int, ...], cut: list[int]
+) -> Iterator[tuple[slice, ...]]:
+    """Return the parts of the array in the border chunks that are stored and kept."""
+    for key in keys:
+        coords = layout.coords_of(key)
+        if coords is None or _is_outside(coords, kept) or all(coords[d] != kept[d] - 1 for d in cut):
+            continue
+        yield tuple(elements_of(axis, i, i + 1) for axis, i in zip(layout.outer.axes, coords, strict=True))
+
+
+def _clear_region_steps(layout: ArrayLayout, region: tuple[slice, ...], bulk: str | None) -> Steps[None]:
+    plan = zarr_core.plan_basic(layout.grid, region)
+    value = np.broadcast_to(layout.fill, plan.shape)
+    yield from write_plan_steps(layout.varied(skip_filled=True), plan, value, None, bulk)
+
+
+def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[int, ...]]:
+    """Add data at the end of an axis; the result is the new shape.
+
+    Raises
+    ------
+    ValueError
+        If the shape of the data does not fit that of the array.
+    """
+    check_writable(handle)
+    layout = handle.state.layout
+    layout.require_codecs()
+    nullable = layout.nullable
+    if not hasattr(data, "shape") and not isinstance(data, list | tuple):
+        checked_axis(layout, np.shape(data), axis)  # an error about a value that cannot be an element comes after this
+    value = as_elements(data if nullable is None else nullable.from_values(data), layout.dtype)
+    return (yield from changing_steps(handle, _append_steps(handle, value, axis)))
+
+
+def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -> Steps[tuple[int, ...]]:
+    yield hold_node(handle.store_path.path, handle.config.locking)
+    yield from refresh_steps(handle)
+    layout = handle.state.layout
+    shape = layout.shape
+    axis = checked_axis(layout, value.shape, axis)
+    end = shape[axis] + value.shape[axis]
+    new_shape = (*shape[:axis], end, *shape[axis + 1 :])
+    if new_shape == shape:
+        return shape
+    state = handle.state.reshaped(layout.metadata.update_shape(new_shape))
+    grown = state.layout
+    # In format 3 the codecs determine the byte order of elements, and a new array still has the byte order that the
+    # user requested.
+    value = value.astype(grown.dtype, copy=False)
+    region = [slice(0, n) for n in new_shape]
+    region[axis] = slice(shape[axis], end)
+    plan = zarr_core.plan_basic(grown.grid, tuple(region))
+    writing = write_plan_steps(grown, plan, value, None, handle.bulk)
+    if handle.batch is not None:
+        # Pending chunks are stored first: no reader may see the new shape without its data.
+        yield from handle.batch.flush_steps()
+    if not takes_contents_first(handle.store_path.store):
+        yield from publish_steps(handle, state)
+        yield from writing
+        return new_shape
+    try:
+        yield from writing
+        yield from publish_steps(handle, state)
+    except Exception:
+        yield from _best_effort_steps(clear_leftovers_steps(grown, shape, handle.bulk))
+        raise
+    return new_shape
+
+
+def checked_axis(layout: ArrayLayout, added: tuple[int, ...], axis: int) -> int:
+    """Return the axis to append to, counted from the front.
+
+    Raises
+    ------
+    ValueError
+        If the shape of the data does not fit that of the array.
+    """
+    ndim, shape = layout.ndim, layout.shape
+    if not hasattr(axis, "__index__"):
+        raise WrongTypeError(f"the axis to append to must be an integer, got {axis!r}")
+    fits = len(added) == ndim and -ndim <= axis < ndim
+    if fits:
+        axis %= ndim
+        if added[:axis] == shape[:axis] and added[axis + 1 :] == shape[axis + 1 :]:
+            return axis
+    raise ValueError(
+        f"shape of data to append is not compatible with the array. The shape of the data is {added} and the shape of "
+        f"the array is {shape}. All dimensions must match except for the dimension being appended ({axis})."
+    )
+
+
+# ----------------------------------------------------------------------------------------------- stored chunks
+
+
+def stored_chunks_steps(handle: ArrayHandle) -> Steps[list[tuple[int, ...]]]:
+    """Return the coordinates of the stored chunks (or shards), found by one listing."""
+    layout = handle.state.layout
+    keys = yield List(layout.key_folder)
+    found = (layout.coords_of(key) for key in keys)
+    return [coords for coords in found if coords is not None]
+
+
+def nchunks_initialized_steps(handle: ArrayHandle) -> Steps[int]:
+    """Return the number of stored chunks; a stored shard counts for all its inner chunks."""
+    stored = yield from stored_chunks_steps(handle)
+    layout = handle.state.layout
+    inner = layout.inner
+    if inner is None:
+        return len(stored)
+    total = 0
+    for coords in stored:
+        axes = zip(layout.outer.axes, coords, inner, strict=True)
+        total += int(np.prod([axis.chunk_length(i) // n for axis, i, n in axes], dtype=object))
+    return total
+
+
+def nshards_initialized_steps(handle: ArrayHandle) -> Steps[int]:
+    """Return the number of stored objects with chunk data."""
+    return len((yield from stored_chunks_steps(handle)))
+
+
+def nbytes_stored_steps(handle: ArrayHandle) -> Steps[int]:
+    """Return the number of bytes of all keys of the array, metadata included."""
+    keys = yield List(handle.store_path.path)
+    sizes = yield Gather(ask_steps(Size(key)) for key in keys)
+    return sum(size for size in sizes if size is not None)

@@ -1,0 +1,151 @@
+"""The CF conventions for values: missing ones, scale and offset, units, dates, coordinates of dimensions."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import struct
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from zarr.errors import NodeNotFoundError
+from zarr.storage.path import StorePath
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_SINCE: Final = re.compile(r"(day|hour|minute|second|millisecond|microsecond)s? since (\d{4}-\d{1,2}-\d{1,2})(.*)")
+_CLOCK: Final = re.compile(r"[T ]?(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d*)?)?\s*(?:Z|UTC|[+-]0?0:?00)?")
+_CALENDARS: Final = ("standard", "gregorian", "proleptic_gregorian")
+_NANOSECONDS: Final = {
+    "day": 86_400_000_000_000, "hour": 3_600_000_000_000, "minute": 60_000_000_000, "second": 1_000_000_000,
+    "millisecond": 1_000_000, "microsecond": 1000,
+}  # fmt: skip
+
+
+def dimension_names(array: Any) -> tuple[str | None, ...]:
+    """Return the name of each dimension, from the metadata or xarray's attribute; None if it has no name.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> dimension_names(zarr.create_array({}, shape=(2, 3), dtype="i4", dimension_names=("y", None)))
+    ('y', None)
+    """
+    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
+    return tuple(names) if isinstance(names, (list, tuple)) and len(names) == array.ndim else (None,) * array.ndim
+
+
+def decode(array: Any, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return values of an array decoded by its attributes: missing ones are NaN, others scaled; numbers become dates.
+
+    ``_FillValue`` and ``missing_value`` mark missing values, and so does the fill value of arrays that xarray wrote in
+    format 2. ``units`` such as "days since 2000-01-01" give dates, in the usual calendars.
+
+    Parameters
+    ----------
+    array : Array
+    values : ndarray
+        Some of its elements.
+
+    Examples
+    --------
+    >>> import numpy as np, zarr
+    >>> array = zarr.create_array({}, shape=2, dtype="i2", attributes={"scale_factor": 0.5, "_FillValue": -1})
+    >>> decode(array, np.array([-1, 3], "i2"))
+    array([nan, 1.5])
+    """
+    if values.dtype.kind not in "iufb":
+        return values
+    attributes = dict(array.attrs)
+    missing = _missing_values(array, attributes)
+    scale, offset = attributes.get("scale_factor", 1), attributes.get("add_offset", 0)
+    gone = np.isin(values, missing) if missing else None
+    if scale != 1 or offset != 0 or (gone is not None and gone.any()):
+        values = values * np.float64(scale) + np.float64(offset)
+        if gone is not None:
+            values[gone] = np.nan
+    dates = _dates(values, attributes)
+    return values if dates is None else dates
+
+
+def _missing_values(array: Any, attributes: dict[str, Any]) -> list[Any]:
+    found = [attributes.get(name) for name in ("_FillValue", "missing_value")]
+    if getattr(array.metadata, "zarr_format", 3) == 2 and "_ARRAY_DIMENSIONS" in attributes:
+        found.append(array.metadata.fill_value)
+    numbers: list[Any] = []
+    for value in found:
+        if isinstance(value, str):  # xarray writes floating point numbers so into format 3
+            try:
+                value = struct.unpack("<d", base64.standard_b64decode(value))[0]
+            except (binascii.Error, struct.error, ValueError):
+                continue
+        numbers += np.atleast_1d(np.asarray(value)).tolist() if value is not None else []
+    return [number for number in numbers if isinstance(number, (int, float)) and number == number]
+
+
+def _dates(values: npt.NDArray[Any], attributes: dict[str, Any]) -> npt.NDArray[Any] | None:
+    """Return numbers as dates if their units are dates, in a calendar that NumPy has; else None."""
+    found = _SINCE.match(str(attributes.get("units", "")))
+    if found is None or attributes.get("calendar", "standard") not in _CALENDARS:
+        return None
+    unit, day, rest = found.groups()
+    clock = _CLOCK.fullmatch(rest.strip()) if rest.strip() else None
+    if rest.strip() and clock is None:
+        return None
+    try:
+        start = np.datetime64("-".join(part.zfill(2) for part in day.split("-")), "ns")
+    except ValueError:
+        return None
+    if clock is not None:
+        hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        start = start + np.timedelta64(hours * 3600 + minutes * 60 + seconds, "s")
+    steps = values.astype("f8") * _NANOSECONDS[unit]
+    good = np.isfinite(steps) & (np.abs(steps) < 2**62)
+    passed = np.where(good, steps, 0).round().astype("m8[ns]")
+    return np.where(good, start + passed, np.datetime64("NaT", "ns"))
+
+
+def coordinate(array: Any, axis: int, picked: range) -> tuple[npt.NDArray[Any], str] | None:
+    """Return the coordinates of a dimension, and their label; None if there are none.
+
+    They are the values of the one-dimensional array beside this one that has the name of the dimension.
+
+    Parameters
+    ----------
+    array : Array
+    axis : int
+    picked : range
+        The indices along the dimension.
+    """
+    name = dimension_names(array)[axis]
+    if not name or "/" in name or name in (".", "..") or name == array.basename:
+        return None
+    path = "/".join([*array.path.split("/")[:-1], name])
+    try:
+        beside = type(array).open(StorePath(array.store, path))
+    except (NodeNotFoundError, ValueError, TypeError, OSError):
+        return None
+    if beside.shape != (array.shape[axis],) or beside.dtype.kind not in "iufM":
+        return None
+    values = decode(beside, np.asarray(beside[picked.start : picked.stop : picked.step]))
+    if (values != values).any():  # NaN or NaT cannot be drawn
+        return None
+    return values, label_of(beside, values, name)
+
+
+def label_of(array: Any, values: npt.NDArray[Any], name: str) -> str:
+    """Return the label of an axis or a colour bar: the long name, and the units unless values are dates.
+
+    Examples
+    --------
+    >>> import numpy as np, zarr
+    >>> label_of(zarr.create_array({}, shape=2, dtype="i2", attributes={"units": "K"}), np.zeros(2), "temp")
+    'temp [K]'
+    """
+    attributes = dict(array.attrs)
+    text = str(attributes.get("long_name") or attributes.get("standard_name") or name)
+    units = attributes.get("units")
+    return text if not units or values.dtype.kind in "mM" else f"{text} [{units}]"

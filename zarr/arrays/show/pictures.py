@@ -1,0 +1,274 @@
+"""Pictures of the values of an array: a line, or an image with coordinates and a colour bar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from zarr._lazy import load_extra
+from zarr.arrays.io.selection import expand_ellipsis
+from zarr.arrays.show.cf import coordinate, decode, dimension_names, label_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+MAX_ELEMENTS: Final = 4_000_000
+"""Maximum number of elements in a picture; of larger selections, every second, every fourth … is read."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The part of an array that a picture shows.
+
+    Parameters
+    ----------
+    items : tuple of int and range
+        For each dimension the one index, or the indices that are shown.
+    """
+
+    items: tuple[int | range, ...]
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The dimensions that are shown."""
+        return tuple(axis for axis, item in enumerate(self.items) if isinstance(item, range))
+
+    def range_of(self, axis: int) -> range:
+        """Return the indices shown along a dimension."""
+        item = self.items[axis]
+        return item if isinstance(item, range) else range(item, item + 1)
+
+    def selection(self) -> tuple[int | slice, ...]:
+        """Return the selection for the brackets of the array."""
+        return tuple(item if isinstance(item, int) else slice(item.start, item.stop, item.step) for item in self.items)
+
+
+def parse_items(shape: tuple[int, ...], selection: Any) -> tuple[int | range, ...]:
+    """Return the index or the indices of a selection along each dimension.
+
+    Raises
+    ------
+    IndexError
+        If it has too many items, or an index is out of bounds.
+    TypeError
+        If an item is neither an integer nor a slice.
+    ValueError
+        If a slice has a negative step.
+
+    Examples
+    --------
+    >>> parse_items((10, 20, 30), (..., -1, slice(0, 20, 5)))
+    (range(0, 10), 19, range(0, 20, 5))
+    """
+    given = () if selection is None else selection if isinstance(selection, tuple) else (selection,)
+    items = expand_ellipsis(given, len(shape))
+    return tuple(_parse_item(item, length) for item, length in zip(items, shape, strict=True))
+
+
+def _parse_item(item: Any, length: int) -> int | range:
+    if isinstance(item, slice):
+        if item.step is not None and item.step < 1:
+            raise ValueError(f"the step of a selection to draw must be positive, got {item.step}")
+        return range(*item.indices(length))
+    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+        if not -length <= item < length:
+            raise IndexError(f"index {item} is out of bounds for a dimension of length {length}")
+        return int(item) % length
+    raise TypeError(f"a selection to be shown has integers and slices, got {item!r}")
+
+
+def choose_shown(shape: tuple[int, ...], selection: Any, max_elements: int = MAX_ELEMENTS) -> Shown:
+    """Choose the shown part: the last two dimensions of the selection, the middle of others, with steps if large.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to draw: a single value, or none.
+
+    Examples
+    --------
+    >>> choose_shown((9, 100, 200), None, max_elements=10_000).items
+    (4, range(0, 100), range(0, 200, 2))
+    """
+    items = list(parse_items(shape, selection))
+    axes = [axis for axis, item in enumerate(items) if isinstance(item, range)]
+    if not axes or any(not len(items[axis]) for axis in axes):  # type: ignore[arg-type]
+        raise ValueError(f"a selection of shape {tuple(len(items[axis]) for axis in axes)} shows no picture")  # type: ignore[arg-type]
+    for axis in axes[:-2]:
+        item = items[axis]
+        items[axis] = item[len(item) // 2]  # type: ignore[index,arg-type]
+    ranges: dict[int, range] = {axis: items[axis] for axis in axes[-2:]}  # type: ignore[misc]
+    while np.prod([len(item) for item in ranges.values()], dtype=object) > max_elements:
+        longest = max(ranges, key=lambda axis: len(ranges[axis]))
+        ranges[longest] = ranges[longest][::2]
+    return Shown(tuple(ranges.get(axis, item) for axis, item in enumerate(items)))
+
+
+def plot(
+    array: Any, selection: Any = None, ax: Any = None, *, max_elements: int = MAX_ELEMENTS, **options: Any
+) -> Any:
+    """Draw values of an array: one dimension as a line, two as an image with a colour bar; needs matplotlib.
+
+    Names of dimensions and CF attributes are used: ``scale_factor``, ``add_offset``, ``_FillValue``, ``long_name``,
+    ``units``, dates. An array beside this one with the name of a dimension gives its coordinates. Of more than two
+    dimensions, the last two are shown, in the middle of the others. Of a selection of more than ``max_elements``, every
+    second, fourth … element is kept, so that a picture takes little memory; all chunks are read.
+
+    Parameters
+    ----------
+    array : Array
+        An array of numbers, booleans or (one dimension) dates.
+    selection : int, slice, ... or tuple of such, optional
+        The selection to show. By default all.
+    ax : matplotlib.axes.Axes, optional
+        The axes to draw on. By default those of a new figure.
+    max_elements : int, default 4,000,000
+        Maximum number of elements shown.
+    **options
+        Options of matplotlib: of ``Axes.plot``, ``Axes.imshow`` or (if coordinates are not evenly spaced)
+        ``Axes.pcolormesh``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed; the extra ``plot`` has it.
+    IndexError, ValueError
+        If the selection does not fit, or there is nothing to draw.
+    TypeError
+        If the elements cannot be drawn.
+
+    Examples
+    --------
+    >>> import numpy as np, zarr
+    >>> array = zarr.array(np.arange(12).reshape(3, 4))
+    >>> ax = plot(array)  # doctest: +SKIP
+    >>> ax.images[0].get_array().shape  # doctest: +SKIP
+    (3, 4)
+    """
+    shown = choose_shown(array.shape, selection, max_elements)
+    kinds = "biufmM" if len(shown.axes) == 1 else "biuf"
+    if array.dtype.kind not in kinds and not _is_small_float(array.dtype):
+        dimensions = f"{len(shown.axes)} dimension{'s'[: len(shown.axes) - 1]}"
+        raise TypeError(f"elements of {array.dtype} cannot be drawn in {dimensions}: convert them first")
+    pyplot = load_extra("matplotlib.pyplot", "plot", "a picture") if ax is None else None
+    values = decode(array, _drawable(np.asarray(array[shown.selection()])))
+    if pyplot is not None:
+        _, ax = pyplot.subplots(layout="constrained")
+    label = label_of(array, values, getattr(array, "basename", "") or "value")
+    draw = _draw_line if len(shown.axes) == 1 else _draw_image
+    draw(ax, array, shown, values, label, options)
+    ax.set_title(_title_of(array, shown))
+    return ax
+
+
+def _is_small_float(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "V" and dtype.names is None and dtype.isbuiltin == 2  # bfloat16 and others of ml_dtypes
+
+
+def _drawable(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if values.dtype.kind == "m":
+        return values.astype("m8[ns]").astype("f8") / 1e9
+    return values.astype("f4") if values.dtype.kind == "V" or values.dtype == np.float16 else values
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of elements along a dimension.
+
+    Parameters
+    ----------
+    values : ndarray
+        Coordinates, or indices.
+    label : str
+        The label of the axis.
+    given : bool
+        True if the values are coordinates, False if they are indices.
+    """
+
+    values: npt.NDArray[Any]
+    label: str
+    given: bool
+
+    @property
+    def is_date(self) -> bool:
+        """Return True if the values are dates."""
+        return bool(self.values.dtype.kind == "M")
+
+    def numbers(self) -> npt.NDArray[Any]:
+        """Return the values as matplotlib counts: dates in days."""
+        if self.is_date:
+            return np.asarray(load_extra("matplotlib.dates", "plot", "a picture").date2num(self.values))
+        return self.values.astype("f8")
+
+    def span(self) -> tuple[float, float] | None:
+        """Return the outer edges of the first and the last element; None if they are not evenly spaced."""
+        numbers = self.numbers()
+        if not np.isfinite(numbers).all():
+            return None
+        step = (numbers[-1] - numbers[0]) / (len(numbers) - 1) if len(numbers) > 1 else 1.0
+        if step == 0 or not np.allclose(np.diff(numbers), step, rtol=1e-3, atol=0):
+            return None
+        return float(numbers[0] - step / 2), float(numbers[-1] + step / 2)
+
+
+def _places_of(array: Any, shown: Shown, axis: int) -> Places:
+    picked = shown.range_of(axis)
+    found = coordinate(array, axis, picked)
+    if found is not None:
+        return Places(*found, given=True)
+    return Places(np.asarray(picked), dimension_names(array)[axis] or f"dimension {axis}", given=False)
+
+
+def _title_of(array: Any, shown: Shown) -> str:
+    """Return the path of the array, and the indices of the dimensions that are not shown."""
+    labels = []
+    for axis, item in enumerate(shown.items):
+        if isinstance(item, int):
+            found = coordinate(array, axis, range(item, item + 1))
+            name = dimension_names(array)[axis] or f"dimension {axis}"
+            value = item if found is None else _written(found[0][0])
+            labels.append(f"{name} = {value}")
+    return ", ".join([*([array.path] if array.path else []), *labels])
+
+
+def _written(value: Any) -> str:
+    return np.datetime_as_string(value, "s") if value.dtype.kind == "M" else f"{value:g}"
+
+
+def _draw_line(
+    ax: Any, array: Any, shown: Shown, values: npt.NDArray[Any], label: str, options: dict[str, Any]
+) -> None:
+    places = _places_of(array, shown, shown.axes[0])
+    ax.plot(places.values, values, **options)
+    ax.set(xlabel=places.label, ylabel=label)
+
+
+def _draw_image(
+    ax: Any, array: Any, shown: Shown, values: npt.NDArray[Any], label: str, options: dict[str, Any]
+) -> None:
+    if values.dtype.kind == "M":
+        raise TypeError("dates cannot be drawn as an image: select one dimension")
+    y, x = (_places_of(array, shown, axis) for axis in shown.axes)
+    image = values.astype("u1") if values.dtype.kind == "b" else values
+    masked = np.ma.masked_invalid(image) if image.dtype.kind == "f" else image
+    high, wide = y.span(), x.span()
+    if high is None or wide is None:
+        drawn = ax.pcolormesh(x.numbers(), y.numbers(), masked, **{"shading": "nearest", **options})
+    elif y.given or x.given:
+        given = {"origin": "lower", "extent": (*wide, *high), "aspect": "auto", "interpolation": "nearest"}
+        drawn = ax.imshow(masked, **{**given, **options})
+        ax.set(xlim=sorted(wide), ylim=sorted(high))
+    else:
+        given = {"extent": (*wide, *high[::-1]), "interpolation": "nearest"}
+        drawn = ax.imshow(masked, **{**given, **options})
+    for places, axis in ((y, ax.yaxis), (x, ax.xaxis)):
+        if places.is_date:
+            axis.axis_date()
+    ax.set(xlabel=x.label, ylabel=y.label)
+    ax.figure.colorbar(drawn, ax=ax, label=label)

@@ -1,0 +1,268 @@
+"""Faults of a network: which ones are temporary, and how their requests are repeated.
+
+A temporary fault is an answer 408, 429, 500, 502, 503 or 504, a broken connection, a missing answer, or an answer with
+other bytes than requested. An unknown host, a refused connection and all other answers (403, 404) are final.
+
+The clients differ in their own retries: aiohttp has none; botocore tries five times, and s3fs repeats that five times;
+obstore tries eleven times. So that retries do not multiply, the stores use clients without retries and repeat requests
+here. If the user has configured retries of the client (``retry_config``, ``config_kwargs``), the client repeats, and
+the store does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import random
+import re
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeVar
+
+from zarr.defaults import settings
+from zarr.errors import StoreUnavailableError
+
+T = TypeVar("T")
+
+SHORTEST: Final = 0.05
+"""Seconds: the maximum of the first pause; each later maximum is twice the one before."""
+LONGEST: Final = 5.0
+"""Seconds: the maximum of all pauses, unless the server requests a longer one."""
+_PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})
+_NAMES: Final = frozenset(
+    {
+        # Errors of aiohttp, botocore and fsspec, by name: packages that are not installed cannot be imported.
+        *("ClientPayloadError", "ClientConnectionError", "HTTPClientError", "ConnectTimeoutError"),
+        *("ResponseParserError", "IncompleteReadError", "IncompleteRead", "FSTimeoutError"),
+        *("ConnectionResetError", "ConnectionAbortedError", "BrokenPipeError", "TimeoutError"),
+        "StoreUnavailableError",
+    }
+)
+_FINAL: Final = frozenset({"ClientConnectorError", "EndpointConnectionError", "SSLError"})
+_STATUS: Final = re.compile(r"status code: (\d{3})")
+_UNREADABLE: Final = "Error decoding"
+"""obstore: the answer is complete but not as the protocol defines it, for example of a web server without listings."""
+_BROKEN: Final = re.compile(r"HTTP error|Requested \d+\.\.\d+, got |response body|timed out")
+
+
+class Retries:
+    """Limit the repeats of a request after a temporary fault, and count the repeats of a store.
+
+    Parameters
+    ----------
+    given : mapping, optional
+        Settings ``network.*`` of this store alone, by their last names. Default: those of ``zarr.config``.
+
+    Attributes
+    ----------
+    count : int
+        The number of repeated requests.
+
+    Raises
+    ------
+    TypeError
+        If there is no such setting.
+    ValueError
+        If a setting has a value that cannot be used for it.
+    """
+
+    def __init__(self, given: Mapping[str, float] | None = None) -> None:
+        values = {**settings.get("network"), **(given or {})}
+        if unknown := values.keys() - {"tries", "seconds", "request_seconds"}:
+            raise TypeError(f"network has no setting {sorted(unknown)}; known are tries, seconds and request_seconds")
+        if not (values["tries"] >= 1 and values["seconds"] >= 0 and values["request_seconds"] > 0):
+            raise ValueError(f"network needs tries of 1 or more, and seconds greater than 0, got {values}")
+        self.tries = int(values["tries"])
+        self.seconds = float(values["seconds"])
+        self.request_seconds = float(values["request_seconds"])
+        self.count = 0
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"} | {"count": 0}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
+    async def run(self, what: str, key: str, call: Callable[[int], Awaitable[T]]) -> T:
+        """Return the result of a call that may be repeated; after a temporary fault, repeat it.
+
+        Parameters
+        ----------
+        what, key : str
+            For messages: the kind of the request and its key.
+        call : callable
+            Receives the number of the repeat, from 0.
+
+        Raises
+        ------
+        StoreUnavailableError
+            If it failed as often, or for as long, as the settings allow.
+        """
+        start = time.monotonic()
+        try:
+            return await call(0)
+        except Exception as error:
+            attempts = Attempts(self, what, key, start)
+            if not await attempts.go_on(error):
+                raise
+        while True:
+            try:
+                return await call(attempts.repeats)
+            except Exception as error:
+                if not await attempts.go_on(error):
+                    raise
+
+    async def put_once(
+        self,
+        key: str,
+        put: Callable[[], Awaitable[bool]],
+        look: Callable[[], Awaitable[bytes | None]],
+        value: bytes,
+        before: bytes | None = None,
+    ) -> bool:
+        """Store a value on a condition; return True if this call stored it.
+
+        After a fault it is unknown if the value was stored. So the key is read. If it holds the new value, it was
+        stored; if it holds the old value, the call is tried again; any other value means that another writer came
+        first.
+
+        Parameters
+        ----------
+        key : str
+        put : callable
+            Tries to store the value; returns False if the condition does not hold.
+        look : callable
+            Returns the present value of the key; has its own retries.
+        value : bytes
+        before : bytes, optional
+            The value that the key must have. Default: none.
+        """
+        attempts = Attempts(self, "put on a condition", key, time.monotonic())
+        while True:
+            try:
+                return await put() or (attempts.repeats > 0 and await look() == value)
+            except Exception as error:
+                if not await attempts.go_on(error):
+                    raise
+            found = await look()
+            if found != before:
+                return found == value
+
+
+class Attempts:
+    """The attempts at one operation.
+
+    Parameters
+    ----------
+    retries : Retries
+    what, key : str
+        For messages.
+    start : float
+        When the first attempt began, by ``time.monotonic``.
+    """
+
+    def __init__(self, retries: Retries, what: str, key: str, start: float) -> None:
+        self.retries, self.what, self.key, self.start = retries, what, key, start
+        self.repeats = 0
+
+    async def go_on(self, error: Exception) -> bool:
+        """Wait and return True if an error is temporary; return False if it is final, or there are no retries.
+
+        Raises
+        ------
+        StoreUnavailableError
+            If there were as many attempts as the settings allow.
+        """
+        asked = pause_of(error)
+        if asked is None or self.retries.tries == 1:
+            return False
+        pause = max(asked, random.uniform(0, min(LONGEST, SHORTEST * 2.0**self.repeats)))
+        passed = time.monotonic() - self.start
+        if self.repeats + 1 >= self.retries.tries or passed + pause > self.retries.seconds:
+            raise StoreUnavailableError(self._summary(error, passed, pause)) from error
+        self.repeats += 1
+        with self.retries._lock:
+            self.retries.count += 1
+        _log_repeat(self, error, pause)
+        await asyncio.sleep(pause)
+        return True
+
+    def _summary(self, error: Exception, passed: float, pause: float) -> str:
+        return (
+            f"{self.what} {self.key}: {self.repeats + 1} tries in {passed:.1f} s failed (network.tries = "
+            f"{self.retries.tries}, network.seconds = {self.retries.seconds:g}, next pause {pause:.1f} s); the last: "
+            f"{_short(error)}"
+        )
+
+
+def _short(error: Exception) -> str:
+    status = _answer(error.__cause__ or error)[0]
+    text = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    return text if status is None or str(status) in text else f"{text} (status {status})"
+
+
+def _log_repeat(attempts: Attempts, error: Exception, pause: float) -> None:
+    """Log a repeat."""
+    import logging
+
+    logger = logging.getLogger("zarr.store.retries")
+    if logger.isEnabledFor(logging.DEBUG):
+        words = (attempts.what, attempts.key, attempts.repeats, pause, _short(error))
+        logger.debug("%s %s: repeat %d after %.3f s: %s", *words, extra={"key": attempts.key})
+
+
+def pause_of(error: BaseException) -> float | None:
+    """Return the seconds of a wait that a server requests after a temporary fault; None if an error is final.
+
+    Parameters
+    ----------
+    error : BaseException
+        An error of aiohttp, botocore, fsspec or obstore.
+    """
+    for found in (error, error.__cause__):
+        if found is None:
+            continue
+        status, headers = _answer(found)
+        if status is not None:
+            return _retry_after(headers) if status in _PASSING else None
+        names = {cls.__name__ for cls in type(found).__mro__}
+        if names & _FINAL:
+            return None
+        if names & _NAMES:
+            return 0.0
+    return _pause_of_obstore(error)
+
+
+def _answer(error: BaseException) -> tuple[int | None, Mapping[str, str]]:
+    """Return the status and the headers of the answer in an error of aiohttp or of botocore."""
+    response = getattr(error, "response", None)
+    if isinstance(response, dict):
+        found = response.get("ResponseMetadata", {})
+        return found.get("HTTPStatusCode"), found.get("HTTPHeaders", {})
+    status = getattr(error, "status", None)
+    return (status if isinstance(status, int) else None), getattr(error, "headers", None) or {}
+
+
+def _retry_after(headers: Mapping[str, str]) -> float:
+    """Return the seconds that the header ``Retry-After`` names, as a number or as a date."""
+    text = next((value for name, value in headers.items() if name.lower() == "retry-after"), "")
+    if text.strip().isdigit():
+        return float(text)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def _pause_of_obstore(error: BaseException) -> float | None:
+    """Return 0 for a temporary error of obstore, which is recognised by its text."""
+    if type(error).__name__ != "GenericError":
+        return None
+    text = str(error)
+    status = _STATUS.search(text)
+    if status:
+        return 0.0 if int(status[1]) in _PASSING else None
+    refused = "kind: Connect," in text and "ConnectionReset" not in text
+    return 0.0 if _BROKEN.search(text) and not refused and _UNREADABLE not in text else None

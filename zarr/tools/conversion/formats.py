@@ -1,0 +1,171 @@
+"""The formats of files that can be converted: how each is recognised, and which module reads and writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from zarr._lazy import load, load_extra
+from zarr.tools.conversion.contents import Contents
+
+
+class Format(NamedTuple):
+    """A format of files.
+
+    Parameters
+    ----------
+    name : str
+        The name in ``convert(…, to=name)``.
+    title : str
+        The name for people.
+    suffixes : tuple of str
+        Suffixes of file names, in lower case. The longest that fits determines the format.
+    magic : tuple of bytes
+        The possible first bytes of a file.
+    library, extra : str
+        The required package, and the extra that installs it; empty for none.
+    reader, writer : str
+        ``"module:function"`` below ``zarr.tools.conversion``; empty for none.
+    """
+
+    name: str
+    title: str
+    suffixes: tuple[str, ...]
+    magic: tuple[bytes, ...]
+    library: str
+    extra: str
+    reader: str
+    writer: str
+
+
+_HDF5, _TIFF = (b"\x89HDF\r\n\x1a\n",), (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+_TIFFS, _TABLES = "images.tiff:read_tiff", "tables.columns"
+
+FORMATS: Final = {
+    row.name: row
+    for row in (
+        Format("hdf5", "HDF5", (".h5", ".hdf5", ".hdf", ".he5"), _HDF5, "h5py", "hdf5", "hdf5.reading:read_hdf5",
+               "hdf5.writing:write_hdf5"),
+        Format("netcdf", "NetCDF-4", (".nc", ".nc4", ".netcdf", ".cdf"), _HDF5, "h5netcdf", "hdf5",
+               "hdf5.reading:read_hdf5", "hdf5.netcdf:write_netcdf"),
+        Format("npy", "NumPy (npy)", (".npy",), (b"\x93NUMPY",), "", "", "numpy_files:read_npy",
+               "numpy_files:write_npy"),
+        Format("npz", "NumPy (npz)", (".npz",), (), "", "", "numpy_files:read_npz", "numpy_files:write_npz"),
+        Format("tiff", "TIFF", (".tif", ".tiff"), _TIFF, "tifffile", "tiff", _TIFFS, "images.tiff_writing:write_tiff"),
+        Format("ome-tiff", "OME-TIFF", (".ome.tif", ".ome.tiff", ".ome.tf8", ".ome.btf"), (), "tifffile", "tiff",
+               _TIFFS, "images.tiff_writing:write_ome_tiff"),
+        Format("geotiff", "GeoTIFF", (".gtif", ".gtiff", ".geo.tif"), (), "rasterio", "geo",
+               _TIFFS, "images.geotiff_writing:write_geotiff"),
+        Format("parquet", "Parquet", (".parquet", ".parq"), (b"PAR1",), "pyarrow", "arrow",
+               f"{_TABLES}:read_parquet", "tables.writing:write_parquet"),
+        Format("csv", "CSV", (".csv", ".tsv"), (), "pyarrow", "arrow", f"{_TABLES}:read_csv",
+               "tables.writing:write_csv"),
+    )
+}  # fmt: skip
+"""The table of formats, by name. If several formats begin in the same way, the first one is used."""
+
+USERBLOCKS = (0, 512, 1024, 2048)
+"""Possible places of the signature of an HDF5 file."""
+
+
+def format_named(name: str) -> Format:
+    """Return a row of the table.
+
+    Raises
+    ------
+    ValueError
+        If there is no such format; the message lists all formats.
+
+    Examples
+    --------
+    >>> format_named("npy").suffixes
+    ('.npy',)
+    """
+    if name not in FORMATS:
+        raise ValueError(f"there is no format {name!r}: there are {', '.join(FORMATS)} and zarr")
+    return FORMATS[name]
+
+
+def format_of_name(path: str) -> Format | None:
+    """Return the format for the suffix of a file name; None if it is unknown.
+
+    Examples
+    --------
+    >>> format_of_name("x.OME.TIF").name, format_of_name("x.zarr")
+    ('ome-tiff', None)
+    """
+    name = path.lower()
+    found = [(len(end), row) for row in FORMATS.values() for end in row.suffixes if name.endswith(end)]
+    return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def format_of_file(path: str) -> Format | None:
+    """Return the format of an existing file: by its first bytes, else by the suffix of its name; None if unknown.
+
+    Raises
+    ------
+    ValueError
+        If it is NetCDF of versions 1 to 3, which is no HDF5.
+
+    Examples
+    --------
+    >>> import numpy as np, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "x.npy")
+    ...     np.save(path, np.arange(3))
+    ...     format_of_file(path).name
+    'npy'
+    """
+    named = format_of_name(path)
+    with open(path, "rb") as file:
+        start = file.read(max(USERBLOCKS) + 8)
+    if start[:4] in (b"CDF\1", b"CDF\2", b"CDF\5"):
+        raise ValueError(
+            f"{path} is a NetCDF file of the classic format: copy it to NetCDF-4 by "
+            "nccopy -k nc4 first, or read it with xarray.open_dataset"
+        )
+    found = [row for row in FORMATS.values() if any(_begins(start, magic) for magic in row.magic)]
+    if named in found or (named is not None and not named.magic and (not found or named.reader == found[0].reader)):
+        return named
+    return found[0] if found else None
+
+
+def _begins(start: bytes, magic: bytes) -> bool:
+    places = USERBLOCKS if magic in _HDF5 else (0,)
+    return any(start[place : place + len(magic)] == magic for place in places)
+
+
+def reader_of(row: Format) -> Callable[[str, list[str]], Contents]:
+    """Return the reader of a format.
+
+    Raises
+    ------
+    ImportError
+        If the required library is missing; the message names the extra.
+    """
+    reader: Callable[[str, list[str]], Contents] = _function(row, row.reader, library_of(row), f"reading {row.title}")
+    return reader
+
+
+def writer_of(row: Format) -> Callable[[Contents, str, list[str]], None]:
+    """Return the writer of a format.
+
+    Raises
+    ------
+    ImportError
+        If the required library is missing; the message names the extra.
+    """
+    writer: Callable[[Contents, str, list[str]], None] = _function(row, row.writer, row.library, f"writing {row.title}")
+    return writer
+
+
+def library_of(row: Format) -> str:
+    """Return the library that reads a format, or an empty text; NetCDF-4 is read as HDF5."""
+    return "h5py" if row.extra == "hdf5" else row.library
+
+
+def _function(row: Format, where: str, library: str, needed_by: str) -> Any:
+    if library:
+        load_extra(library, row.extra, needed_by)
+    module, _, name = where.partition(":")
+    return getattr(load(f"zarr.tools.conversion.{module}"), name)

@@ -1,0 +1,174 @@
+"""The contents of HDF5 and NetCDF-4 files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import h5py
+import numpy as np
+
+from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents, lose
+from zarr.tools.conversion.hdf5.filters import codecs_of_filters
+from zarr.tools.conversion.hdf5.types import attributes_of, elements, zarr_dtype
+
+_NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
+"""The name that NetCDF-4 gives to a dimension scale without values."""
+
+
+class ReadDataset:
+    """Read regions of a dataset; each process opens the file itself.
+
+    Parameters
+    ----------
+    file, path : str
+    dtype : numpy.dtype
+        The data type of the elements in Zarr.
+    """
+
+    def __init__(self, file: str, path: str, dtype: np.dtype[Any]) -> None:
+        self.file, self.path, self.dtype = file, path, dtype
+        self._dataset: Any = None
+
+    def __call__(self, region: tuple[slice, ...]) -> Any:
+        """Return the elements of a region.
+
+        Raises
+        ------
+        ValueError
+            If bytes are no text in UTF-8.
+        """
+        if self._dataset is None:
+            self._dataset = h5py.File(self.file, "r")[self.path]
+        try:
+            return elements(self._dataset[region], self.dtype)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{self.file}: {self.path} holds bytes that are no text in UTF-8: {error}") from error
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_dataset": None}
+
+
+def read_hdf5(path: str, losses: list[str]) -> GroupContents:
+    """Return the contents of an HDF5 or NetCDF-4 file.
+
+    Parameters
+    ----------
+    path : str
+    losses : list of str
+        Receives links, references, types and filters that Zarr does not have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = tempfile.mkdtemp() + "/a.h5"
+    >>> with h5py.File(path, "w") as file:
+    ...     file["g/a"] = [1, 2]
+    >>> read_hdf5(path, []).members["g"].members["a"].shape
+    (2,)
+    """
+    with h5py.File(path, "r") as file:
+        return _Reader(path, file, losses).group("", file)
+
+
+class _Reader:
+    """One file while it is read."""
+
+    def __init__(self, path: str, file: h5py.File, losses: list[str]) -> None:
+        self.path, self.losses = path, losses
+        self.is_netcdf = "_NCProperties" in file.attrs
+        self.seen: dict[Any, str] = {}
+        """The paths of objects by their identity: an object may have several names."""
+
+    def group(self, path: str, group: h5py.Group) -> GroupContents:
+        self.seen[group.id] = path
+        members: dict[str, Contents] = {}
+        for name in group:
+            below = f"{path}/{name}" if path else name
+            node = self._linked(group, name, below)
+            if isinstance(node, h5py.Group):
+                members[name] = self.group(below, node)
+            elif isinstance(node, h5py.Dataset) and (array := self.array(below, node)) is not None:
+                members[name] = array
+        return GroupContents(attributes_of(group, path, self.is_netcdf, self.losses), members)
+
+    def _linked(self, group: h5py.Group, name: str, path: str) -> Any:
+        link = group.get(name, getlink=True)
+        if isinstance(link, h5py.SoftLink):
+            lose(self.losses, path, f"a link to {link.path}")
+            return None
+        if isinstance(link, h5py.ExternalLink):
+            lose(self.losses, path, f"a link to {link.path} in the file {link.filename}")
+            return None
+        node = group[name]
+        if isinstance(node, h5py.Datatype):
+            lose(self.losses, path, "a data type that has a name")
+        elif node.id in self.seen:
+            lose(self.losses, path, f"a second name of /{self.seen[node.id]}")
+            return None
+        self.seen[node.id] = path
+        return node
+
+    def array(self, path: str, dataset: h5py.Dataset) -> ArrayContents | None:
+        if dataset.is_scale and dataset.attrs.get("NAME", b"").startswith(_NO_VARIABLE):
+            self._dimension(path, dataset)
+            return None
+        if dataset.shape is None:
+            lose(self.losses, path, "the array: it has no elements and no shape")
+            return None
+        dtype, lost = zarr_dtype(dataset.dtype)
+        if lost:
+            lose(self.losses, path, lost)
+        if dtype is None:
+            return None
+        if any(length is None for length in dataset.maxshape) and dataset.is_scale and dataset.ndim == 1:
+            self._unlimited(path)
+        if dataset.id.get_create_plist().get_fill_time() == h5py.h5d.FILL_TIME_NEVER:
+            lose(self.losses, path, "that elements never written are undefined: those of Zarr have the fill value")
+        codecs, missing = codecs_of_filters(dataset)
+        for name in missing:
+            lose(self.losses, path, f"the filter {name}: Zarr has none that does the same, the codecs are chosen anew")
+        return ArrayContents(
+            dataset.shape,
+            dtype,
+            ReadDataset(self.path, dataset.name, dtype),
+            chunks=dataset.chunks,
+            fill_value=self._fill_value(dataset, dtype),
+            dimension_names=self._dimensions(dataset),
+            attributes=attributes_of(dataset, path, self.is_netcdf, self.losses),
+            filters=None,
+            compressors=codecs,
+        )
+
+    def _dimension(self, path: str, scale: h5py.Dataset) -> None:
+        """Note the loss of a dimension without coordinates: arrays have its name and its length."""
+        if scale.maxshape[0] is None:
+            self._unlimited(path)
+        if not scale.attrs.get("REFERENCE_LIST", np.empty(0)).size:
+            lose(self.losses, path, f"the dimension, of length {scale.shape[0]}: no array has it")
+
+    def _unlimited(self, path: str) -> None:
+        lose(self.losses, path, "that the dimension is unlimited: each array of Zarr can be resized")
+
+    def _dimensions(self, dataset: h5py.Dataset) -> tuple[str | None, ...] | None:
+        names: list[str | None] = []
+        for axis, dimension in enumerate(dataset.dims):
+            scale = dimension[0].name.rpartition("/")[2] if len(dimension) else None
+            if scale is None and dataset.is_scale and (dataset.ndim == 1 or (self.is_netcdf and axis == 0)):
+                scale = dataset.name.rpartition("/")[2]
+            names.append(scale or dimension.label or None)
+        return tuple(names) if any(names) or (self.is_netcdf and not names) else None
+
+    def _fill_value(self, dataset: h5py.Dataset, dtype: np.dtype[Any]) -> Any:
+        if dtype.kind == "T":
+            return None
+        value = dataset.fillvalue
+        return np.asarray(value).astype(dtype)[()] if dtype.fields is None else plain_void(value, dtype)
+
+
+def plain_void(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the fill value of a compound type; None if all of its bytes are zero, which is the default."""
+    found = np.array(value).astype(dtype)
+    return found[()] if any(found.tobytes()) else None
+
+
+

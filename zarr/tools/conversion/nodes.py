@@ -1,0 +1,279 @@
+"""Turn nodes of Zarr into contents, and contents into the parameters of new nodes."""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+import zarr
+from zarr.arrays.array import Array
+from zarr.dtype import ZDType, parse_dtype
+from zarr.groups.group import Group
+from zarr.storage.path import StorePath
+from zarr.tools.conversion.codecs import Codecs, codecs_of, to_format_2
+from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents, lose
+from zarr.tools.copies.jobs import dimensions_of
+
+DIMENSIONS = "_ARRAY_DIMENSIONS"
+"""The attribute of format 2 with the names of dimensions, by the convention of xarray."""
+
+_FILL = 9.969209968386869e36
+FILL_VALUES_OF_NETCDF = {
+    "i1": -127, "u1": 255, "i2": -32767, "u2": 65535, "i4": 1 - 2**31, "u4": 2**32 - 1, "i8": 2 - 2**63,
+    "u8": 2**64 - 2, "f4": _FILL, "f8": _FILL,
+}  # fmt: skip
+"""The fill value of a NetCDF variable without the attribute ``_FillValue``, by its data type (``netcdf.h``)."""
+
+
+class ReadArray:
+    """Read regions of a Zarr array; each process opens it itself.
+
+    Parameters
+    ----------
+    place : StorePath
+    """
+
+    def __init__(self, place: StorePath) -> None:
+        self.place = place
+        self._array: Array[Any] | None = None
+
+    def __call__(self, region: tuple[slice, ...]) -> Any:
+        """Return the elements of a region."""
+        if self._array is None:
+            self._array = zarr.open_array(self.place, mode="r")
+        return self._array[region]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_array": None}
+
+
+# ------------------------------------------------------------------------------------------------ from Zarr
+
+
+def contents_of(node: Array[Any] | Group, losses: list[str]) -> Contents:
+    """Return the contents of a node.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> contents_of(zarr.create_array({}, shape=3, dtype="i4", dimension_names=["x"]), []).dimension_names
+    ('x',)
+    """
+    if isinstance(node, Array):
+        return _array_contents("", node, losses)
+    return _group_contents("", node, losses)
+
+
+def _group_contents(path: str, group: Group, losses: list[str]) -> GroupContents:
+    members: dict[str, Contents] = {}
+    for name, member in sorted(group.members()):
+        below = f"{path}/{name}" if path else name
+        make: Any = _array_contents if isinstance(member, Array) else _group_contents
+        members[name] = make(below, member, losses)
+    return GroupContents(group.attrs.asdict(), members)
+
+
+def _array_contents(path: str, array: Array[Any], losses: list[str]) -> ArrayContents:
+    codecs = _codecs_of(path, array, losses)
+    names, attributes = dimensions_of(array), array.attrs.asdict()
+    named = attributes.pop(DIMENSIONS, None) is not None or any(name is not None for name in names)
+    dtype: Any = array.dtype
+    if codecs is not None and codecs.is_big_endian and dtype.itemsize > 1:
+        dtype = dtype.newbyteorder(">")
+    if array.metadata.zarr_format == 2:
+        if named and array.fill_value is not None:
+            attributes.setdefault("_FillValue", plain(array.fill_value))
+    elif "_FillValue" in attributes:
+        attributes["_FillValue"] = decode_fill_value(attributes["_FillValue"], dtype)
+    return ArrayContents(
+        array.shape,
+        dtype,
+        ReadArray(array.store_path),
+        chunks=_chunks_of(path, array, losses),
+        shards=array.shards,
+        fill_value=array.fill_value,
+        dimension_names=names if named else None,
+        attributes=attributes,
+        filters="auto" if codecs is None else codecs.filters,
+        compressors="auto" if codecs is None else codecs.compressors,
+    )
+
+
+def _codecs_of(path: str, array: Array[Any], losses: list[str]) -> Codecs | None:
+    try:
+        codecs = codecs_of(array)
+    except (TypeError, ValueError) as error:
+        lose(losses, path, f"its codecs: {error}")
+        return None
+    for name in codecs.odd_serializers:
+        lose(losses, path, f"the serializer {name}: elements are stored as they are")
+    return codecs
+
+
+def _chunks_of(path: str, array: Array[Any], losses: list[str]) -> tuple[int, ...]:
+    try:
+        return array.chunks
+    except NotImplementedError:
+        lose(losses, path, "chunks of different lengths: the longest of each axis is the length of all")
+        return tuple(max(axis, default=1) for axis in array.read_chunk_sizes)
+
+
+# -------------------------------------------------------------------------------------------------- to Zarr
+
+
+def array_parameters(
+    path: str, contents: ArrayContents, zarr_format: Literal[2, 3], losses: list[str]
+) -> dict[str, Any] | None:
+    """Return the parameters of ``create_array`` for contents; None if the format has no such data type.
+
+    Parameters
+    ----------
+    path : str
+        Path of the node, for the losses.
+    contents : ArrayContents
+    zarr_format : 2 or 3
+    losses : list of str
+        Receives the losses of the format.
+
+    Examples
+    --------
+    >>> contents = ArrayContents((2,), np.dtype("f4"), lambda region: None, dimension_names=("x",))
+    >>> array_parameters("a", contents, 2, [])["attributes"]
+    {'_ARRAY_DIMENSIONS': ['x']}
+    """
+    try:
+        parse_dtype(contents.dtype, zarr_format=zarr_format)
+    except (ValueError, TypeError) as error:
+        lose(losses, path, f"the array: {error}")
+        return None
+    given: dict[str, Any] = {
+        "shape": contents.shape,
+        "dtype": contents.dtype,
+        "chunks": tuple(max(1, size) for size in contents.chunks) if contents.chunks is not None else "auto",
+        "fill_value": contents.fill_value,
+        "zarr_format": zarr_format,
+    }
+    if zarr_format == 2:
+        return given | _of_format_2(path, contents, losses)
+    given["shards"] = contents.shards
+    if getattr(contents.dtype, "fields", None) is not None and contents.dtype != contents.dtype.newbyteorder("<"):
+        lose(losses, path, "the byte order of fields: format 3 has one for all")
+    if contents.dimension_names is not None:
+        given["dimension_names"] = list(contents.dimension_names)
+    if getattr(contents.dtype, "byteorder", "=") == ">":
+        given["serializer"] = {"name": "bytes", "configuration": {"endian": "big"}}
+    attributes = dict(contents.attributes)
+    if "_FillValue" in attributes:
+        attributes["_FillValue"] = encode_fill_value(attributes["_FillValue"], np.dtype(contents.dtype))
+    for name in ("filters", "compressors"):
+        value = getattr(contents, name)
+        given[name] = value if isinstance(value, str) else list(value or ()) or None
+    return given | {"attributes": attributes}
+
+
+def _of_format_2(path: str, contents: ArrayContents, losses: list[str]) -> dict[str, Any]:
+    attributes, given = dict(contents.attributes), {}
+    if contents.shards is not None:
+        lose(losses, path, "shards: format 2 has none, its chunks are stored one by one")
+    if contents.dimension_names is not None:
+        if None in contents.dimension_names:
+            lose(losses, path, "dimensions without a name: format 2 names all or none, they are called dim_0, dim_1 …")
+        attributes[DIMENSIONS] = [name or f"dim_{axis}" for axis, name in enumerate(contents.dimension_names)]
+        # Readers take the fill value of format 2 for missing values; without missing values there must be none.
+        if "_FillValue" not in attributes and not _is_usual_fill_value(contents):
+            lose(losses, path, f"the fill value {contents.fill_value}: in format 2 it would mean a missing value")
+        given["fill_value"] = attributes.pop("_FillValue", None)
+    documents: list[dict[str, Any]] = []
+    for name in ("filters", "compressors"):
+        value = getattr(contents, name)
+        if isinstance(value, str):
+            given[name] = value
+        else:
+            documents += value or ()
+    if documents or "compressors" not in given:
+        codecs, lost = to_format_2(documents, len(contents.shape))
+        for name in lost:
+            lose(losses, path, f"the codec {name}: format 2 has none that does the same")
+        given = {**codecs, **given}
+        if not documents and "filters" not in given:
+            given["filters"] = "auto"
+        if given["filters"] is None and _native_dtype(contents).kind in "OT":
+            given["filters"] = "auto"
+    return given | {"attributes": attributes}
+
+
+def _native_dtype(contents: ArrayContents) -> np.dtype[Any]:
+    dtype = contents.dtype
+    native: np.dtype[Any] = dtype.to_native_dtype() if isinstance(dtype, ZDType) else np.dtype(dtype)
+    return native
+
+
+def _is_usual_fill_value(contents: ArrayContents) -> bool:
+    """Return True if writers choose the fill value themselves: zero, or that of NetCDF."""
+    dtype, value = _native_dtype(contents), contents.fill_value
+    if value is None or dtype.kind in "OT":
+        return True
+    found = np.asarray(value).astype(dtype)
+    usual = FILL_VALUES_OF_NETCDF.get(dtype.str[1:])
+    return not any(found.tobytes()) or (usual is not None and bool(found == dtype.type(usual)))
+
+
+# ---------------------------------------------------------------------------------- the attribute _FillValue
+
+
+def encode_fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return ``_FillValue`` as xarray stores it in the attributes of format 3: floats as base64 of 8 bytes.
+
+    Examples
+    --------
+    >>> encode_fill_value(float("nan"), np.dtype("f4")), encode_fill_value(-1, np.dtype("i2"))
+    ('AAAAAAAA+H8=', -1)
+    """
+    if dtype.kind == "f" and isinstance(value, int | float):
+        return base64.standard_b64encode(struct.pack("<d", value)).decode()
+    if dtype.kind == "c" and isinstance(value, list) and len(value) == 2:
+        return [encode_fill_value(part, np.dtype("f8")) for part in value]
+    return value
+
+
+def decode_fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the plain value of an attribute ``_FillValue`` of format 3.
+
+    Examples
+    --------
+    >>> decode_fill_value("AAAAAAAA+H8=", np.dtype("f4")), decode_fill_value(-1, np.dtype("i2"))
+    (nan, -1)
+    """
+    if dtype.kind == "f" and isinstance(value, str):
+        try:
+            return struct.unpack("<d", base64.standard_b64decode(value))[0]
+        except (ValueError, struct.error):
+            return value
+    if dtype.kind == "c" and isinstance(value, list):
+        return [decode_fill_value(part, np.dtype("f8")) for part in value]
+    return value
+
+
+def plain(value: Any) -> Any:
+    """Return a scalar or an array as JSON values: complex numbers as pairs, bytes as text.
+
+    Examples
+    --------
+    >>> plain(np.float32(1.5)), plain(np.array([1, 2])), plain(1 + 2j), plain(b"a")
+    (1.5, [1, 2], [1.0, 2.0], 'a')
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    return value
