@@ -102,6 +102,7 @@ setup(
         compiler_directives=DIRECTIVES,
         build_dir="build/cython-debug" if DEBUG else "build/cython",
         force=DEBUG,
+        nthreads=os.cpu_count() or 1,
     ),
     cmdclass={"build_ext": BuildExtensions},
     options={"build_ext": {"parallel": os.cpu_count() or 1}},

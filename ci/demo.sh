@@ -3,12 +3,13 @@
 #   bash ci/demo.sh [FOLDER]     what it writes goes to FOLDER (default: .demo)
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. ci/install.sh
 PYTHON=${PYTHON:-python3}
 VENV=.venv-demo
 
 [ -x "$VENV/bin/python" ] || "$PYTHON" -m venv "$VENV"
-"$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade "pip>=23" "setuptools>=77" wheel
-"$VENV/bin/python" -m pip install --quiet --disable-pip-version-check ".[cli]" matplotlib scikit-learn
+install "$VENV/bin/python" "pip>=23" "setuptools>=77" wheel
+install "$VENV/bin/python" ".[cli]" matplotlib scikit-learn
 # Run from elsewhere, so that the installed library is used and not the checkout.
 target=$(mkdir -p "${1:-.demo}" && cd "${1:-.demo}" && pwd)
 script=$(pwd)/ci/demo.py

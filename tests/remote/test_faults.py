@@ -166,6 +166,7 @@ RANGES = [
 ]
 
 
+@pytest.mark.clock
 def test_a_server_that_is_down_ends_with_an_error_in_time(network: tuple[FailingServer, Connect]) -> None:
     server, connect = network
     server.share, server.faults = 1.0, ("503",)

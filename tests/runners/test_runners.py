@@ -616,6 +616,7 @@ def test_timeouts_cancel_the_work() -> None:
     assert len(store._store._store_dict) == written < 10
 
 
+@pytest.mark.clock
 @pytest.mark.skipif(sys.platform == "win32", reason="posix only")
 def test_interrupting_returns_at_once_and_nothing_goes_on() -> None:
     store = SlowStore(MemoryStore(), 0.02)

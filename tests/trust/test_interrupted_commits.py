@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 
 import zarr
-from tests.trust.together import KINDS, make_store, open_descriptors, rounds
+from tests.trust.together import KINDS, SLOWNESS, make_store, open_descriptors, rounds
 from zarr.runners.locks.table import LOCKS
 from zarr.storage import LMDBStore, LocalStore, SQLiteStore, ZipStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="posix signals")
-SOON = 1.0
+SOON = 1.0 * SLOWNESS
 COUNT, WIDTH = 60, 500
 """Chunks, and elements of each: of several kilobytes, so that stores write for a while."""
 

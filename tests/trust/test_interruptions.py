@@ -22,6 +22,7 @@ from tests.trust.together import KINDS, SLOWNESS, make_store
 from zarr.runners.locks.table import LOCKS, LockTable
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
 
+pytestmark = pytest.mark.clock
 SOON = 1.0 * SLOWNESS
 posix = pytest.mark.skipif(sys.platform == "win32", reason="posix signals")
 COMPRESSED = {"compressors": zarr.codecs.ZstdCodec(level=9)}

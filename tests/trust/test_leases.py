@@ -57,6 +57,7 @@ def strangers(kind: str, folder: Path, count: int = 4) -> list[Any]:
     return [Stranger(shared) for _ in range(count)]
 
 
+pytestmark = pytest.mark.clock
 LEASE = 1.5 * SLOWNESS
 
 

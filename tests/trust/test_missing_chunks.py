@@ -85,6 +85,7 @@ def test_a_lost_chunk_is_filled_or_told_in_the_end(read: str, layout: str, store
     assert "a/b" in str(caught.value)
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_files_read_in_bulk(layout: str, tmp_path: Path) -> None:
     array = make(LocalStore(tmp_path), layout, missing_chunk_retries=2)

@@ -156,6 +156,7 @@ def test_unusual_entries_are_read(name: str, tmp_path: Path) -> None:
     assert read(tmp_path / "data.zip") == [*range(16), 5, 3, 4, 5, 6]
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("name", BAD)
 def test_damaged_entries_are_named(name: str, tmp_path: Path) -> None:
     make, said = BAD[name]

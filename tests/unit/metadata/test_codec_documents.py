@@ -56,6 +56,7 @@ def nested(depth: int) -> dict[str, Any]:
     return codec
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("codecs", [
     [LITTLE] + [CRC] * 100_000, [TURN] * 257 + [LITTLE], [shards([LITTLE] + [CRC] * 256)],
     [shards([LITTLE], [LITTLE] + [CRC] * 256)], [nested(150)], [shards([shards([LITTLE] + [CRC] * 254)])],

@@ -248,6 +248,7 @@ def test_a_store_that_refuses_the_keys_of_other_layouts_holds_none() -> None:
         zarr.group(broken)
 
 
+@pytest.mark.clock
 def test_blocks_said_to_be_huge_take_no_time() -> None:
     """Of a block that is cut at the edge of its array, only what is stored is written."""
     data = DATA.astype("i4")
