@@ -29,6 +29,7 @@ from pathlib import Path
 
 from downstream_libraries import COMMON, LIBRARIES, Library
 from downstream_second import PROGRAMS, REQUIREMENTS
+from installing import installer
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = (ROOT / ".downstream").resolve()
@@ -70,6 +71,8 @@ def pip(kind: str, *arguments: str, required: bool = True, scratch: Path | None 
     log = WORK / f"pip-{kind}.log"
     with log.open("a") as out:
         command = [python_of(kind), "-m", "pip", *arguments, "--disable-pip-version-check"]
+        if arguments[0] == "install":
+            command = [*installer(python_of(kind)), *arguments[1:]]
         environment = os.environ | ({"TMPDIR": str(scratch)} if scratch else {})
         done = subprocess.run(command, check=False, stdout=out, stderr=subprocess.STDOUT, cwd=WORK,
                               env=environment).returncode == 0  # fmt: skip

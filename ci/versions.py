@@ -18,6 +18,8 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+from installing import installer
+
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
@@ -60,7 +62,8 @@ def run(python: Path, *arguments: str, folder: Path, check: bool = True) -> subp
 
 
 def pip(python: Path, *arguments: str, folder: Path) -> None:
-    run(python, "-m", "pip", "install", "--quiet", *arguments, folder=folder)
+    command = installer(str(python))
+    run(Path(command[0]), *command[1:], "--quiet", *arguments, folder=folder)
 
 
 def environment(python: str, folder: Path, behind: Path | None = None) -> Path:

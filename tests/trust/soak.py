@@ -142,6 +142,8 @@ def run_processes(stores: list[Any], seconds: float) -> None:
 
 def soak(seconds: float, folder: Path) -> dict[str, int]:
     """Run it all; the result tells what was done and what was left over."""
+    # Each thread of the pool opens its connections once: with few of them that is over when descriptors are counted.
+    zarr.config.set({"threading.max_workers": WORKERS})
     stores = [array.store for array in make_arrays(SHARED_KINDS, folder / "shared", {"locking": "process"})]
     run_processes(stores, seconds / 2)
     arrays = make_arrays(KINDS, folder / "own")
