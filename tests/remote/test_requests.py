@@ -126,13 +126,13 @@ def test_a_part_of_a_shard_is_written_with_what_is_kept(
     assert [(key, bool(part)) for key, part in asked(server)] == [("c/0/0", False)]
     array = zarr.open_array(connect(server.url), mode="r+", config={"sharding_coalesce_max_gap_bytes": 1 << 10})
     asked(server)
-    array[:28] = 7  # little is kept: what was in the whole inner chunks that are written is not read
+    array[:28] = 7  # little is kept; but this server names no versions, so index and inner chunks are read together
     requests = asked(server)
     expected = VALUES.copy()
     expected[:28] = 7
     np.testing.assert_array_equal(zarr.open_array(connect(server.url), mode="r")[...], expected)
-    assert [key for key, _ in requests] == ["c/0/0", "c/0/0"]  # the index, and what is kept, joined
-    assert all(part for _, part in requests)
+    assert {key for key, _ in requests} == {"c/0/0"}
+    assert [bool(part) for _, part in requests][-2:] in ([False], [True, False])
     asked(server)
     array[32:] = 5  # a whole shard: nothing is read
     assert asked(server) == []

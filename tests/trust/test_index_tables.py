@@ -128,8 +128,8 @@ def test_the_index_is_parsed_once(kind: str, tmp_path: Path, monkeypatch: pytest
     make(store)
     reader = zarr.open_array(store, mode="r")
     parsed: list[int] = []
-    plain = shard_read._parsed_index
-    monkeypatch.setattr(shard_read, "_parsed_index", lambda *a: (parsed.append(1), plain(*a))[1])
+    plain = shard_read.parsed_index
+    monkeypatch.setattr(shard_read, "parsed_index", lambda *a: (parsed.append(1), plain(*a))[1])
     for place in range(NCHUNKS):
         assert reader[place * ITEMS] == content(0)[place * ITEMS]
     assert len(parsed) == 1

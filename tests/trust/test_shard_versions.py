@@ -29,7 +29,11 @@ ITEMS = 8
 VERSIONS = 6
 NCHUNKS = MIN_KEPT_CHUNKS
 OPTIONS: dict[str, Any] = {
-    "shape": (NCHUNKS * ITEMS,), "shards": (NCHUNKS * ITEMS,), "chunks": (ITEMS,), "dtype": "<i8", "fill_value": -1,
+    "shape": (NCHUNKS * ITEMS,),
+    "shards": (NCHUNKS * ITEMS,),
+    "chunks": (ITEMS,),
+    "dtype": "<i8",
+    "fill_value": -1,
     "compressors": {"name": "gzip", "configuration": {"level": 1}},
 }
 
@@ -232,6 +236,157 @@ def test_a_service_that_ignores_the_condition(store: Noting, monkeypatch: pytest
     for version in (0, 1, 2):
         replace(store, version)
         assert version_of(chunk_of(array, 4000), 4000) == version
+
+
+@pytest.fixture
+def no_suffix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service has no ranges from the end, as Azure."""
+    import obstore
+    from obstore.exceptions import NotSupportedError
+
+    read = obstore.get_async
+
+    async def get(client: Any, key: str, options: Any = None) -> Any:
+        if options and "suffix" in options["range"]:
+            raise NotSupportedError("Operation not supported: Azure does not support suffix range requests")
+        return await read(client, key, options=options)
+
+    monkeypatch.setattr(obstore, "get_async", get)
+
+
+@pytest.mark.usefixtures("no_suffix")
+@pytest.mark.parametrize("times", [1, 3, 10**6])
+def test_a_service_without_ranges_from_the_end(store: Noting, times: int) -> None:
+    array = zarr.open_array(store, mode="r+")
+    count = iter(range(1, 10**6))
+
+    def again() -> None:
+        number = next(count)
+        if number <= times:
+            replace(store, number % VERSIONS)
+
+    store.after = again
+    for number in (0, 17, 4000, NCHUNKS - 1):
+        version_of(chunk_of(array, number), number)
+    assert "Range of one" in store.asked
+
+
+@pytest.mark.usefixtures("no_suffix")
+def test_a_shard_replaced_after_its_size_was_asked(store: Noting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of the old shard is no end of the new one."""
+    import obstore
+
+    look = obstore.head_async
+    count = iter(range(1, 10**6))
+
+    async def head(client: Any, key: str) -> Any:
+        found = await look(client, key)
+        if key == "c/0":
+            replace(store, next(count) % VERSIONS)
+        return found
+
+    array = zarr.open_array(store, mode="r+")
+    monkeypatch.setattr(obstore, "head_async", head)
+    for number in (17, 4000):
+        version_of(chunk_of(array, number), number)
+
+
+def then(call: Callable[..., Any], after: Callable[[], None]) -> Callable[..., Any]:
+    """Return the same coroutine function; ``after`` is called when it has answered."""
+
+    async def both(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return await call(*args, **kwargs)
+        finally:
+            after()
+
+    return both
+
+
+@pytest.mark.parametrize("service", ["strong tags", "no tags", "no suffix"])
+@pytest.mark.parametrize("stop", [(NCHUNKS - 2) * ITEMS, (NCHUNKS - 2) * ITEMS + 3])
+def test_a_part_is_written_into_one_version(
+    store: Noting, service: str, stop: int, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """The kept inner chunks are those of one version, also where a shard is replaced between index and chunks."""
+    import obstore
+
+    if service == "no suffix":
+        request.getfixturevalue("no_suffix")
+    if service == "no tags":
+        monkeypatch.setattr(ObjectStore, "supports_set_if_match", False)
+    with zarr.config.set({"array.sharding_coalesce_max_gap_bytes": 1000}):
+        array = zarr.open_array(store, mode="r+")
+    count = iter(range(1, 10**6))
+    with monkeypatch.context() as patch:
+        for name in ("get_async", "get_range_async"):
+            patch.setattr(obstore, name, then(getattr(obstore, name), lambda: replace(store, next(count) % VERSIONS)))
+        array[:stop] = values_of(9)[:stop]
+    assert next(count) > 1
+    TABLES.reset()
+    found = array[...]
+    np.testing.assert_array_equal(found[:stop], values_of(9)[:stop])
+    kept = found[stop:]
+    version = int(kept[-1]) % 1000
+    np.testing.assert_array_equal(kept, values_of(version)[stop:])
+
+
+def test_what_is_kept_is_read_with_the_index_by_two_requests(store: Noting) -> None:
+    """What was in the whole inner chunks that are written is not read."""
+    with zarr.config.set({"array.sharding_coalesce_max_gap_bytes": 1000}):
+        array = zarr.open_array(store, mode="r+")
+    stop = (NCHUNKS - 100) * ITEMS
+    array[:stop] = values_of(9)[:stop]
+    assert store.asked == ["Suffi of any", "Range of one"]
+    np.testing.assert_array_equal(array[stop:], values_of(0)[stop:])
+
+
+@pytest.mark.parametrize("condition", [True, False])
+def test_a_shorter_shard(store: Noting, condition: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The place of an inner chunk lies behind the end of the shard that has come instead."""
+    if not condition:
+        without_conditions(monkeypatch)
+    array = zarr.open_array(store, mode="r+")
+    assert version_of(chunk_of(array, NCHUNKS - 1), NCHUNKS - 1) == 0
+    memory = MemoryStore()
+    short = zarr.create_array(memory, **OPTIONS)
+    short[-ITEMS:] = values_of(3)[-ITEMS:]
+    store.store.put("c/0", memory._store_dict["c/0"].to_bytes())
+    assert version_of(chunk_of(array, NCHUNKS - 1), NCHUNKS - 1) == 3
+
+
+@pytest.mark.parametrize("error", ["PreconditionError", "NotImplementedError"])
+def test_a_service_that_refuses_every_condition(store: Noting, error: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import obstore
+    from obstore import exceptions
+
+    read = obstore.get_async
+    requests = 0
+
+    async def refusing(client: Any, key: str, options: Any = None) -> Any:
+        nonlocal requests
+        requests += key == "c/0"
+        if options and "if_match" in options:
+            raise getattr(exceptions, error, NotImplementedError)("status code: 412")
+        return await read(client, key, options=options)
+
+    monkeypatch.setattr(obstore, "get_async", refusing)
+    array = zarr.open_array(store, mode="r+")
+    for version in (0, 1):
+        replace(store, version)
+        assert version_of(chunk_of(array, 17), 17) == version
+    assert requests <= 5
+
+
+def without_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
+    import obstore
+
+    read = obstore.get_async
+
+    async def get(client: Any, key: str, options: Any = None) -> Any:
+        return await read(client, key, options={"range": options["range"]} if options else None)
+
+    monkeypatch.setattr(obstore, "get_async", get)
 
 
 def test_a_store_whose_get_is_overridden() -> None:

@@ -23,7 +23,7 @@ from zarr.notices import CALLER
 from zarr.runners import caches
 from zarr.runners.bulk import DIRECT_BYTES, apart, receive, send
 from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
-from zarr.runners.inline import InlineRunner, error_for_steps, first_error, range_limits, read_parts, staged
+from zarr.runners.inline import InlineRunner, error_for_steps, first_error, parts_of, range_limits, staged
 from zarr.runners.locks.leases import Fence
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import lock_folder, lock_paths, paths_of
@@ -33,7 +33,6 @@ from zarr.runners.tracing import traced
 from zarr.steps import requests as asked
 from zarr.steps.requests import Steps
 from zarr.storage.keys import LOCKS_FOLDER, is_lock
-from zarr.storage.ranges import bounds_of
 
 T = TypeVar("T")
 
@@ -378,6 +377,8 @@ class _Coroutines(_Driver):
     async def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
         if versioned_of(self._store) is not None:
             return await self._get_parts_of_one_version(request)
+        if request.strict:
+            return await self._get_parts_of_all(request)
         raw = await self._gated(asked.Get(request.key, request.first))
         return None if raw is None else await self._get_chosen(request.ranges(raw))
 
@@ -391,21 +392,24 @@ class _Coroutines(_Driver):
         """Return the parts; if the value is replaced between two requests, read again, in the end all of it at once."""
         store: Any = self._store
         for _ in range(MAX_READINGS):
-            async with request_gate():
-                first = await store.get_versioned(request.key, default_buffer_prototype(), request.first)
-            if first is None:
-                return None
-            raw, version = first
-            stamp = None if version is None else (self._prefix, version)
             try:
+                async with request_gate():
+                    first = await store.get_versioned(request.key, default_buffer_prototype(), request.first)
+                if first is None:
+                    return None
+                raw, version = first
+                if version is None and request.strict:
+                    break
+                stamp = None if version is None else (self._prefix, version)
                 return await self._get_chosen(request.ranges(raw, stamp))
             except ValueReplacedError:
                 continue
+        return await self._get_parts_of_all(request)
+
+    async def _get_parts_of_all(self, request: asked.GetParts) -> list[Buffer | None] | None:
+        """Return the parts from the whole value, which is read at once."""
         value = await self._gated(asked.Get(request.key))
-        if value is None:
-            return None
-        content = value.to_bytes()
-        return read_parts(lambda part: content[slice(*bounds_of(part, len(content)))], request)
+        return None if value is None else parts_of(value, request)
 
     async def _put_if_absent(self, request: asked.PutIfAbsent) -> bool:
         by_set = goes_by(self._store, "set", "set_if_not_exists", "put_if_absent")

@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from zarr.runners import bulk, tracing
     from zarr.runners import sync as crossing
     from zarr.runners.locks import processes
+    from zarr.storage import ranges
 else:
     protocols = LazyModule("zarr.abc.stores.protocols")
     bulk = LazyModule("zarr.runners.bulk")
     crossing = LazyModule("zarr.runners.sync")
     processes = LazyModule("zarr.runners.locks.processes")
+    ranges = LazyModule("zarr.storage.ranges")
     tracing = LazyModule("zarr.runners.tracing")
 
 T = TypeVar("T")
@@ -77,10 +79,17 @@ def read_parts(read: Callable[[ByteRequest], bytes], request: asked.GetParts) ->
     return read_ranges(read, request.ranges(default_buffer_prototype().buffer.from_bytes(read(request.first))))
 
 
+def parts_of(value: Buffer, request: asked.GetParts) -> list[Buffer | None]:
+    """Return parts of a value that was read as a whole."""
+    return read_parts(lambda part: value[slice(*ranges.bounds_of(part, len(value)))].to_bytes(), request)
+
+
 def read_ranges(read: Callable[[ByteRequest], bytes], wanted: asked.GetRanges) -> list[Buffer | None]:
     """Return ranges of an open value; near ones are read together."""
     make = (wanted.prototype or default_buffer_prototype()).buffer.from_bytes
     answers: list[Buffer | None] = [None] * len(wanted.ranges)
+    if not answers:
+        return answers
     for merged in protocols.merge_requests(wanted.ranges, **{**_LIMITS, **range_limits(wanted)}):
         assert merged.byte_range is not None
         for index, value in merged.split(make(read(merged.byte_range))):
@@ -313,6 +322,8 @@ class InlineRunner:
         found = self.get_parts_in_between(request)
         if found is not ...:
             return found  # type: ignore[no-any-return]
+        if above.holds_name(f"chunk:{self._lock_prefix()}/{request.key}"):
+            return self.get_parts_once(request)
         # There are writers all the time: this read waits for its turn among them.
         with releasing(Holder(self._lock_prefix(), above)) as holder:
             with suppress(LockedByCallerError):  # the outer operation of this thread continues after this read
@@ -336,6 +347,9 @@ class InlineRunner:
         if open_value is not None:
             with open_value(request.key) as read:
                 return None if read is None else read_parts(read, request)
+        if request.strict:
+            value = self._get(request.key, prototype=default_buffer_prototype())
+            return None if value is None else parts_of(value, request)
         raw = self._get(request.key, prototype=default_buffer_prototype(), byte_range=request.first)
         if raw is None:
             return None
@@ -434,7 +448,7 @@ _HANDLERS: dict[type, Callable[[InlineRunner, Any], Any]] = {
     asked.Size: InlineRunner._size,
     asked.Stamp: InlineRunner._stamp,
     asked.LastStamp: lambda runner, request: None,
-    asked.Splice: lambda runner, request: runner.store.splice_sync(request.key, request.parts),  # type: ignore[attr-defined]
+    asked.Splice: lambda runner, request: runner.store.splice_sync(request.key, request.parts, request.known),  # type: ignore[attr-defined]
     Transfer: InlineRunner.transfer,
     asked.Await: InlineRunner._await,
 }

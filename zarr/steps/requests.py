@@ -125,9 +125,12 @@ class GetParts(Request):
     choose : callable
         Takes the Buffer of the first range and the stamp of its value (None if the store cannot read one version of a
         value), returns the ranges; may be called more than once.
+    strict : bool
+        If True, they are of one value in any store: one that cannot open a value, or read a version of it, is asked for
+        all of it.
     """
 
-    __slots__ = ("choose", "first", "key", "max_coalesced_bytes", "max_gap_bytes")
+    __slots__ = ("choose", "first", "key", "max_coalesced_bytes", "max_gap_bytes", "strict")
 
     def __init__(
         self,
@@ -136,10 +139,12 @@ class GetParts(Request):
         choose: Callable[[Buffer, tuple[str, Any] | None], Sequence[ByteRequest]],
         max_gap_bytes: int | None = None,
         max_coalesced_bytes: int | None = None,
+        strict: bool = False,
     ) -> None:
         self.key = key
         self.first = first
         self.choose = choose
+        self.strict = strict
         self.max_gap_bytes = max_gap_bytes
         self.max_coalesced_bytes = max_coalesced_bytes
 
@@ -179,13 +184,27 @@ class Splice(Request):
 
     Only for stores of files, where kept bytes need not be read. The answer is None; EOFError is thrown in if the
     present value ends before a range does.
+
+    Parameters
+    ----------
+    key : str
+    parts : sequence
+    known : sequence of (ByteRequest, Buffer)
+        What the parts follow from: a ``ValueReplacedError`` is thrown in unless the present value holds these bytes
+        there.
     """
 
-    __slots__ = ("key", "parts")
+    __slots__ = ("key", "known", "parts")
 
-    def __init__(self, key: str, parts: Sequence[Buffer | tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        key: str,
+        parts: Sequence[Buffer | tuple[int, int]],
+        known: Sequence[tuple[ByteRequest, Buffer]] = (),
+    ) -> None:
         self.key = key
         self.parts = parts
+        self.known = known
 
 
 class PutIfAbsent(Request):

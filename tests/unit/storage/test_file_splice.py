@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import zarr
+from zarr.arrays.io.shard_write import WAYS
+from zarr.errors import ValueReplacedError
 from zarr.storage import LocalStore, WrapperStore
 from zarr.storage.local.files import splice_file
 
@@ -37,6 +41,74 @@ def test_a_range_beyond_the_end_changes_nothing(tmp_path: Path, there: bool) -> 
     with pytest.raises(EOFError):
         splice_file(str(path), [(0, 6)])
     assert (path.read_bytes() == b"12345") if there else not path.exists()
+
+
+@pytest.mark.parametrize("there", [b"12346index", b"02345INDEX", b"1234", None])
+def test_another_file_than_the_known_one_is_not_copied(tmp_path: Path, there: bytes | None) -> None:
+    path = tmp_path / "value"
+    known = [(lambda size: (max(0, size - 5), size), memoryview(b"INDEX")), (lambda size: (0, 1), memoryview(b"1"))]
+    if there is not None:
+        path.write_bytes(there)
+    with pytest.raises(ValueReplacedError):
+        splice_file(str(path), [(0, 2)], known=known)
+    assert (path.read_bytes() if path.exists() else None) == there
+    path.write_bytes(b"12345INDEX")
+    splice_file(str(path), [(0, 2)], known=known)
+    assert path.read_bytes() == b"12"
+
+
+class ReplacedMeanwhile(LocalStore):
+    """Another program replaces a shard before each splice, so often as there are other shards."""
+
+    others: list[bytes | None]
+
+    def splice_sync(self, key: str, parts: Any, known: Any = ()) -> None:
+        if self.others:
+            other = self.others.pop()
+            path = self.root / key
+            path.unlink() if other is None else path.write_bytes(other)
+        super().splice_sync(key, parts, known)
+
+
+@pytest.mark.parametrize("times", [1, 2, 5])
+@pytest.mark.parametrize("index_location", ["start", "end"])
+@pytest.mark.parametrize("part", [np.s_[8:16], np.s_[8:13]])
+@pytest.mark.parametrize("batch", [True, False])
+def test_a_shard_that_another_program_replaces_meanwhile(
+    tmp_path: Path, index_location: str, times: int, part: slice, batch: bool
+) -> None:
+    """Kept inner chunks are those of the shard that is there, and can be decoded."""
+    store = ReplacedMeanwhile(tmp_path)
+    store.others = []
+    serializer = zarr.codecs.ShardingCodec(
+        chunk_shape=(8,), codecs=[zarr.codecs.BytesCodec(), zarr.codecs.GzipCodec()], index_location=index_location
+    )
+    array = zarr.create_array(store, shape=(64,), chunks=(64,), dtype="i4", serializer=serializer, compressors=None)
+    contents, others = [], []
+    for number in range(6):
+        contents.append(np.repeat(np.arange(64 // 2**number) * 1000 + number, 2**number))
+        array[...] = contents[-1]
+        others.append((tmp_path / "c/0").read_bytes())
+    array[...] = np.random.default_rng(0).integers(0, 2**31, 64)
+    store.others = others[:times]
+    with array.batch() if batch else contextlib.nullcontext():
+        array[part] = -5
+    assert len(store.others) == max(0, times - sum(WAYS))
+    expected = contents[len(store.others)]
+    expected[part] = -5
+    np.testing.assert_array_equal(array[...], expected)
+
+
+def test_a_shard_that_another_program_removes_meanwhile(tmp_path: Path) -> None:
+    store = ReplacedMeanwhile(tmp_path)
+    store.others = []
+    array = zarr.create_array(store, shape=(64,), chunks=(8,), shards=(64,), dtype="i4", fill_value=7)
+    array[...] = np.arange(64)
+    store.others = [None]
+    array[8:13] = 1
+    expected = np.full(64, 7)
+    expected[8:13] = 1
+    np.testing.assert_array_equal(array[...], expected)
 
 
 def test_without_scattered_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -95,24 +95,26 @@ def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, Coords,
     return tuple(shard), tuple(inner), tuple(counts)
 
 
-def _index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixByteRequest:
+def index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixByteRequest:
+    """Return where the index of a shard lies in it."""
     nbytes = shard.index_nbytes(nchunks)
     return RangeByteRequest(0, nbytes) if shard.index_location == "start" else SuffixByteRequest(nbytes)
 
 
 def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray | None]:
     """Return the index of a shard as (offset, length) rows; None if the shard is not stored."""
-    raw = yield Get(key, _index_range(shard, nchunks))
-    return None if raw is None else _parsed_index(shard, raw, nchunks)
+    raw = yield Get(key, index_range(shard, nchunks))
+    return None if raw is None else parsed_index(shard, raw, nchunks)
 
 
-def index_of(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
-    """Return the index of a shard that is in memory as a whole, as (offset, length) rows."""
+def index_bytes(shard: ShardLevel, raw: Buffer, nchunks: int) -> Buffer:
+    """Return the bytes of the index of a shard that is in memory as a whole."""
     nbytes = shard.index_nbytes(nchunks)
-    return _parsed_index(shard, raw[:nbytes] if shard.index_location == "start" else raw[-nbytes:], nchunks)
+    return raw[:nbytes] if shard.index_location == "start" else raw[-nbytes:]
 
 
-def _parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
+def parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
+    """Return the index of a shard, from its bytes, as (offset, length) rows."""
     expected = shard.index_nbytes(nchunks)
     if len(raw) != expected:
         raise damaged_shard(
@@ -166,7 +168,7 @@ def stored_steps(
         raw = yield Get(key)
         if raw is None:
             return None
-        table = index_of(shard, raw, nchunks)
+        table = parsed_index(shard, index_bytes(shard, raw, nchunks), nchunks)
         places = map(checked_row, table[inner].tolist(), inner)
         return [None if place is None else raw[place[0] : place[0] + place[1]] for place in places]
     gap = layout.config.sharding_coalesce_max_gap_bytes
@@ -236,12 +238,12 @@ def _indexed_parts_steps(
     read: list[Any] = []
 
     def choose(raw: Buffer, stamp: tuple[str, Any] | None) -> list[RangeByteRequest]:
-        table = _parsed_index(shard, raw, nchunks)
+        table = parsed_index(shard, raw, nchunks)
         rows = _rows(table, inner)
         read[:] = [rows, table, stamp]
         return _ranges(rows)
 
-    found = yield GetParts(key, _index_range(shard, nchunks), choose, **limits)
+    found = yield GetParts(key, index_range(shard, nchunks), choose, **limits)
     return None if found is None else (found, *read)
 
 

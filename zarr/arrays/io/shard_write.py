@@ -16,16 +16,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 import zarr_core
-from zarr.abc.store import RangeByteRequest
+from zarr.abc.store import ByteRequest, RangeByteRequest
 from zarr.arrays.io.chunks import changed_chunk_steps, left_over, note_place, payload_steps
-from zarr.arrays.io.shard_read import ShardPart, check_rows, index_format, index_of, read_index_steps
+from zarr.arrays.io.shard_read import ShardPart, check_rows, index_bytes, index_format, index_range, parsed_index
 from zarr.arrays.layout import ArrayLayout
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.codecs.base.shard_level import EMPTY, ShardLevel, damaged_shard
-from zarr.steps.requests import Delete, Gather, Get, GetRanges, Hold, Put, Splice, Steps, Transfer
+from zarr.errors import ValueReplacedError
+from zarr.steps.requests import Delete, Gather, Get, GetParts, Hold, Put, Splice, Steps, Transfer
 
 Ndarray = np.ndarray[Any, Any]
 Bytes = NDArray[np.uint8]
+Known = tuple[ByteRequest, Buffer]
+
+WAYS = (True, True, False)
+"""Whether the store copies kept inner chunks itself, if another program replaces the file each time meanwhile."""
 
 
 class Piece:
@@ -107,20 +112,6 @@ def kept_runs(
     return pieces, ranges
 
 
-def fetch_pieces_steps(layout: ArrayLayout, key: str, ranges: list[RangeByteRequest]) -> Steps[list[Buffer]]:
-    """Return the bytes at some ranges of a shard; all of them must be there."""
-    if not ranges:
-        return []
-    config = layout.config
-    found = yield GetRanges(
-        key,
-        ranges,
-        max_gap_bytes=config.sharding_coalesce_max_gap_bytes,
-        max_coalesced_bytes=config.sharding_coalesce_max_bytes,
-    )
-    return _all_there(ranges, found)
-
-
 def _all_there(ranges: list[RangeByteRequest], found: Any) -> list[Buffer]:
     for wanted, got in zip(ranges, found or [None] * len(ranges), strict=True):
         length = wanted.end - wanted.start
@@ -150,16 +141,22 @@ def assemble(shard: ShardLevel, counts: tuple[int, ...], pieces: list[Piece]) ->
     return parts
 
 
-def store_steps(key: str, parts: list[Bytes | tuple[int, int]]) -> Steps[None]:
-    """Store a shard that is given in parts."""
+def store_steps(key: str, parts: list[Bytes | tuple[int, int]], known: list[Known]) -> Steps[bool]:
+    """Store a shard that is given in parts; return True if the old one has no longer the ``known`` bytes.
+
+    Ranges are of the old shard.
+    """
     make = default_buffer_prototype().buffer.from_array_like
     if not any(isinstance(part, tuple) for part in parts):
         yield Put(key, make(np.concatenate(parts)))
-        return
+        return False
     try:
-        yield Splice(key, [part if isinstance(part, tuple) else make(part) for part in parts])
+        yield Splice(key, [part if isinstance(part, tuple) else make(part) for part in parts], known)
+    except ValueReplacedError:
+        return True
     except EOFError as error:
         raise damaged_shard(f"the shard is shorter than in its index: {error}") from error
+    return False
 
 
 # ----------------------------------------------------------------------------------------------- a part of a shard
@@ -205,21 +202,23 @@ def put_part_steps(
     """
     shard, key = layout.shard, layout.key(part.coords)
     assert shard is not None
+    looks = not all(whole) or len(whole) < chunks_inside(layout, part.coords, part.counts)
+    old: dict[int, Buffer]
+    known: list[Known]
     try:
         yield Hold((key,), "chunk", layout.scope)
-        table = stored = None
-        if not all(whole) or len(whole) < chunks_inside(layout, part.coords, part.counts):
-            table, stored = yield from _look_steps(layout, shard, key, part, whole, bulk == "files")
-        pieces, old = yield from _kept_steps(layout, key, part, table, whole, bulk == "files", stored)
-        for k, place in enumerate(part.inner):
-            chunk = yield from chunk_steps(k, old.get(place))
-            raw = yield from payload_steps(layout, layout.chain, chunk, layout.skip_filled)
-            if raw is not None:
-                pieces.append(_piece_of(shard, part, place, raw))
-        if pieces:
-            yield from store_steps(key, assemble(shard, part.counts, pieces))
-        else:
-            yield Delete(key)
+        for splice in WAYS if bulk == "files" and looks else (False,):
+            pieces, old, known = (yield from _old_steps(layout, key, part, whole, splice)) if looks else ([], {}, [])
+            for k, place in enumerate(part.inner):
+                chunk = yield from chunk_steps(k, old.get(place))
+                raw = yield from payload_steps(layout, layout.chain, chunk, layout.skip_filled)
+                if raw is not None:
+                    pieces.append(_piece_of(shard, part, place, raw))
+            if not pieces:
+                yield Delete(key)
+            elif (yield from store_steps(key, assemble(shard, part.counts, pieces), known)):
+                continue
+            return
     except Exception as error:
         note_place(error, layout, key, "writing")
         raise
@@ -231,48 +230,69 @@ def _piece_of(shard: ShardLevel, part: ShardPart, place: int, raw: Buffer) -> Pi
     return Piece(rank, np.array([place]), np.array([0]), np.array([len(data)]), data)
 
 
-def _look_steps(
-    layout: ArrayLayout, shard: ShardLevel, key: str, part: ShardPart, whole: list[bool], splice: bool
-) -> Steps[tuple[Ndarray | None, Buffer | None]]:
-    """Return the index of a shard; with it the whole shard, if most of it is needed and one request is enough.
+def _old_steps(
+    layout: ArrayLayout, key: str, part: ShardPart, whole: list[bool], splice: bool
+) -> Steps[tuple[list[Piece], dict[int, Buffer], list[Known]]]:
+    """Return the kept part of a shard, the stored bytes of inner chunks that are changed in part, and all bytes read.
 
-    This is also done if the shard is no longer than the gap that is read over between two inner chunks.
+    All are of one version of the shard. It is read as a whole if most of it is needed and one request is enough, or if
+    it is no longer than the gap that is read over between two inner chunks.
     """
-    large = part.nchunks * layout.chunk_nbytes > layout.config.sharding_coalesce_max_gap_bytes
-    if splice or (large and 2 * sum(whole) > part.nchunks):
-        return (yield from read_index_steps(shard, key, part.nchunks)), None
-    stored = yield Get(key)
-    return (None if stored is None else index_of(shard, stored, part.nchunks)), stored
-
-
-def _kept_steps(
-    layout: ArrayLayout,
-    key: str,
-    part: ShardPart,
-    table: Ndarray | None,
-    whole: list[bool],
-    splice: bool,
-    stored: Buffer | None,
-) -> Steps[tuple[list[Piece], dict[int, Buffer]]]:
-    """Return the kept part of a shard, and the stored bytes of the inner chunks of which only a part is written."""
-    shard = layout.shard
+    shard, config = layout.shard, layout.config
     assert shard is not None
-    if table is None:
-        return [], {}
-    check_rows(table)
-    pieces, ranges = kept_runs(shard, part.counts, table, part.inner)
-    changed = [place for place, all_of_it in zip(part.inner, whole, strict=True) if not all_of_it]
-    changed = [place for place in changed if (table[place] != EMPTY).any()]
-    wanted = [RangeByteRequest(int(table[p, 0]), int(table[p, 0] + table[p, 1])) for p in changed]
-    fetched = [] if splice else pieces
-    needed = (ranges if fetched else []) + wanted
-    if stored is None:
-        found = yield from fetch_pieces_steps(layout, key, needed)
+    place = index_range(shard, part.nchunks)
+    chosen = _Chosen(shard, part, whole, splice)
+    gap = config.sharding_coalesce_max_gap_bytes
+    if splice and all(whole):
+        raw = yield Get(key, place)
+        found = None if raw is None else chosen.choose(raw)  # no range: the index alone is needed
+    elif splice or (part.nchunks * layout.chunk_nbytes > gap and 2 * sum(whole) > part.nchunks):
+        most = config.sharding_coalesce_max_bytes
+        found = yield GetParts(key, place, chosen.choose, gap, most, strict=True)
     else:
-        found = _all_there(needed, [stored[one.start : one.end] for one in needed])
-    for piece, raw in zip(fetched, found, strict=False):
+        stored = yield Get(key)
+        ranges = [] if stored is None else chosen.choose(index_bytes(shard, stored, part.nchunks))
+        found = None if stored is None else [stored[one.start : one.end] for one in ranges]
+    if found is None:
+        return [], {}, []
+    there = _all_there(chosen.ranges, found)
+    for piece, raw in zip([] if splice else chosen.kept, there, strict=False):
         piece.data = raw.as_numpy_array()
-    return pieces, dict(zip(changed, found[len(fetched) :], strict=True))
+    old = there[len(there) - len(chosen.changed) :]
+    return chosen.kept, dict(zip(chosen.changed, old, strict=True)), [(place, chosen.index), *zip(chosen.ranges, there)]
+
+
+class _Chosen:
+    """What is needed of a stored shard to write a part of it.
+
+    Attributes
+    ----------
+    index : Buffer
+        The index.
+    kept : list of Piece
+        The inner chunks that stay.
+    changed : list of int
+        The stored inner chunks that are changed in part.
+    ranges : list of RangeByteRequest
+        Where the bytes of both lie; those of kept ones only if the store does not copy them itself.
+    """
+
+    __slots__ = ("changed", "index", "kept", "part", "ranges", "shard", "splice", "whole")
+
+    def __init__(self, shard: ShardLevel, part: ShardPart, whole: list[bool], splice: bool) -> None:
+        self.shard, self.part, self.whole, self.splice = shard, part, whole, splice
+
+    def choose(self, raw: Buffer, _stamp: Any = None) -> list[RangeByteRequest]:
+        """Return the ranges that are needed by the index of the shard."""
+        table = parsed_index(self.shard, raw, self.part.nchunks)
+        check_rows(table)
+        self.index = raw
+        self.kept, ranges = kept_runs(self.shard, self.part.counts, table, self.part.inner)
+        inner = zip(self.part.inner, self.whole, strict=True)
+        self.changed = [place for place, whole in inner if not whole and (table[place] != EMPTY).any()]
+        rows = [table[place].tolist() for place in self.changed]
+        self.ranges = ([] if self.splice else ranges) + [RangeByteRequest(at, at + length) for at, length in rows]
+        return self.ranges
 
 
 def write_shards_steps(

@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 
 import zarr_core
 from zarr._lazy import shutil
-from zarr.errors import FolderInPlaceError, NotAValueError
+from zarr.errors import FolderInPlaceError, NotAValueError, ValueReplacedError
 from zarr.storage.checks import file_in_place, not_regular, refused
 from zarr.storage.keys import METADATA_NAMES, RESERVED_NAMES, WINDOWS, is_partial, partial_owner
 
@@ -117,7 +117,11 @@ def read_span(fd: int, start: int, length: int) -> bytes:
     return b"".join(parts)
 
 
-def read_file(path: str, bounds: Callable[[int], tuple[int, int]] | None = None) -> bytes | None:
+Bounds = Callable[[int], tuple[int, int]]
+"""Returns the begin and the end of a part of a file of some size."""
+
+
+def read_file(path: str, bounds: Bounds | None = None) -> bytes | None:
     """Read a file, or the part that ``bounds`` chooses for its size; None if there is no such file."""
     opened = open_regular(path)
     if opened is None:
@@ -543,27 +547,39 @@ Part = memoryview | tuple[int, int]
 _PIECE: Final = 256 << 10
 
 
-def splice_file(path: str, parts: Sequence[Part], *, fsync: bool = False) -> None:
+def splice_file(
+    path: str, parts: Sequence[Part], *, known: Sequence[tuple[Bounds, memoryview]] = (), fsync: bool = False
+) -> None:
     """Replace a file by a list of parts: bytes, or ranges (start, end) of the old file, which must contain them.
 
     Raises
     ------
     EOFError
         If the old file ends before a range does, or does not exist.
+    ValueReplacedError
+        Unless the old file holds the ``known`` bytes at their places.
     OSError
         If the system refuses; the old file is still there.
     """
     opened = open_regular(path)
     if opened is None:
-        raise EOFError(f"{path} is gone")
+        raise _replaced(path) if known else EOFError(f"{path} is gone")
     source, size = opened
     try:
+        for bounds, content in known:
+            start, stop = bounds(size)
+            if read_span(source, start, stop - start) != content:
+                raise _replaced(path)
         end = max((part[1] for part in parts if isinstance(part, tuple)), default=0)
         if end > size:
             raise EOFError(f"{path} holds {size} bytes where {end} are needed")
         replace_file(path, partial(_write_parts, source=source, parts=parts), fsync=fsync)
     finally:
         os.close(source)
+
+
+def _replaced(path: str) -> ValueReplacedError:
+    return ValueReplacedError(f"{path} was replaced or removed by another program while a part of it was written")
 
 
 def _write_parts(fd: int, source: int, parts: Sequence[Part]) -> None:

@@ -346,7 +346,12 @@ class LocalStore(BlockingStore):
         path = self._target(key)
         files.write_file(path, self._data(value), fsync=self.fsync)
 
-    def splice_sync(self, key: str, parts: Sequence[Buffer | tuple[int, int]]) -> None:
+    def splice_sync(
+        self,
+        key: str,
+        parts: Sequence[Buffer | tuple[int, int]],
+        known: Sequence[tuple[ByteRequest, Buffer]] = (),
+    ) -> None:
         """Replace the value of a key, in one step, by a list of buffers and ranges (start, end) of the old value.
 
         Parameters
@@ -355,15 +360,20 @@ class LocalStore(BlockingStore):
             The key.
         parts : Sequence[Buffer or tuple[int, int]]
             Buffers, and ranges (start, end) of the old value, in order.
+        known : Sequence[tuple[ByteRequest, Buffer]]
+            Ranges, and the bytes that the old value must hold there.
 
         Raises
         ------
         EOFError
             If the value ends before a range does.
+        ValueReplacedError
+            If the value does not hold the known bytes.
         """
         path = self._target(key)
         pieces = [part if isinstance(part, tuple) else self._data(part) for part in parts]
-        files.splice_file(path, pieces, fsync=self.fsync)
+        seen = [(partial(ranges.bounds_of, place), self._data(content)) for place, content in known]
+        files.splice_file(path, pieces, known=seen, fsync=self.fsync)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Store ``value`` if the key has none; of several simultaneous calls, in any process, exactly one succeeds.

@@ -218,7 +218,7 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         Raises
         ------
         ValueReplacedError
-            If the value has another version.
+            If the value has another version; or is replaced meanwhile, in a service that takes two requests.
         """
         keys.check_object_key(key)
         if not self._is_open:
@@ -229,17 +229,10 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         read = partial(self._get_version, key=key, byte_range=byte_range, version=version)
         try:
             data, found = await self._once("get", key, read)
-        except exceptions.PreconditionError:
-            raise self._replaced(key) from None
         except Exception as error:
             if _is_missing(error):
                 return None
-            if not _is_bad_range(error):
-                raise
-            value = await self.get(key, prototype, byte_range)  # by two requests, or outside of the value
-            if value and version is not None:
-                raise self._replaced(key) from None
-            return None if value is None else (value, None)
+            raise
         return prototype.buffer.from_bytes(data), found
 
     def _replaced(self, key: str) -> ValueReplacedError:
@@ -248,17 +241,38 @@ class ObjectStore(NamedStore, Generic[T_Store]):
     async def _get_version(
         self, client: Any, key: str, byte_range: ByteRequest, version: _Version | None
     ) -> tuple[Any, _Version | None]:
-        options: Any = {"range": _range_option(byte_range)}
-        if version is not None:
-            options["if_match"] = version.tag
-        response = await obstore.get_async(client, key, options=options)
-        tag = response.meta.get("e_tag")
-        if version is not None and tag != version.tag:  # a server that ignores the condition
-            raise exceptions.PreconditionError(tag)
-        found = None
-        if tag and not tag.startswith("W/") and self.supports_set_if_match:
-            found = _Version(tag, self._number)
+        """Return a range and its version, by the tag of the answer: some services ignore or refuse conditions."""
+        try:
+            response = await obstore.get_async(client, key, options={"range": _range_option(byte_range)})
+        except Exception as error:
+            if _is_missing(error) or not _is_bad_range(error):
+                raise
+            return await self._get_version_by_size(client, key, byte_range, version)
+        found = self._check_version(key, response.meta, version)
         return await response.bytes_async(), found
+
+    async def _get_version_by_size(
+        self, client: Any, key: str, byte_range: ByteRequest, version: _Version | None
+    ) -> tuple[Any, _Version | None]:
+        """Return the same where a service refuses the range: it has none from the end, or the range holds no bytes."""
+        meta = await obstore.head_async(client, key)
+        found = self._check_version(key, meta, version)
+        start, stop = bounds_of(byte_range, meta["size"])
+        if start == stop:
+            return b"", found
+        response = await obstore.get_async(client, key, options={"range": (start, stop)})
+        self._check_version(key, response.meta, found)
+        if response.meta["size"] != meta["size"]:
+            raise self._replaced(key)
+        return await response.bytes_async(), found
+
+    def _check_version(self, key: str, meta: Any, version: _Version | None) -> _Version | None:
+        """Return the version of a value, None if it has none; raise ValueReplacedError unless it is the given one."""
+        tag = meta.get("e_tag")
+        if version is not None and tag != version.tag:
+            raise self._replaced(key)
+        strong = tag and not tag.startswith("W/") and self.supports_set_if_match
+        return _Version(tag, self._number) if strong else None
 
     async def _begins_inside(self, key: str, byte_range: ByteRequest) -> bool:
         """Return True if a range begins before the end of a value: services refuse other ranges."""
