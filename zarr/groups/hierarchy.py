@@ -132,8 +132,10 @@ def _make_steps(
     keys = [node_lock(path) for path in (*wanted, *implicit)]
     scope = LockScope.of(locking, root.path)
     yield Hold(keys, "node", scope, below=[root.path] if scope is not None and scope.required else tops)
-    existing = yield from _existing_steps(root, [*wanted, *implicit], wanted)
-    for path in implicit:
+    # What lies below a node that is replaced is removed: it is needed anew.
+    kept = [path for path in implicit if not (overwrite and any(above in wanted for above in ancestors(path)))]
+    existing = yield from _existing_steps(root, [*wanted, *kept], wanted)
+    for path in kept:
         if path in existing and not isinstance(existing[path], GroupMetadata):
             raise ContainsArrayError(root.store, path)
     taken = [path for path in wanted if path in existing]

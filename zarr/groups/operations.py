@@ -31,7 +31,7 @@ from zarr.metadata.fields import as_attributes, named_attributes
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.steps import nodes
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.documents import V2_NAMES, hold_node, node_lock, node_of, wanted_names
+from zarr.steps.documents import V2_NAMES, hold_node, node_lock, node_of, node_type, wanted_names
 from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Rename, Steps
 from zarr.storage.path import StorePath
 from zarr.types import JSON, METADATA_NAMES, ZarrFormat, parse_shapelike
@@ -411,10 +411,6 @@ def _with_stored_copy(metadata: GroupMetadata, raw: bytes, key: str) -> Buffer:
     return default_buffer_prototype().buffer.from_bytes(with_stored_copy(text, copy))
 
 
-PUBLISHING = METADATA_NAMES - {".zattrs", ".zmetadata"}
-"""The documents that make a path a node; the others only add to it."""
-
-
 def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
     """Move a node below a group.
 
@@ -445,33 +441,39 @@ def move_steps(handle: GroupHandle, source: str, dest: str) -> Steps[None]:
         raise (yield from opening.member_error_steps(handle, source, opening.NoSuchSourceError))
     yield from pending_steps(handle, old, new)
     locking = locking_of(handle)
-    yield Gather([_move_locked_steps(handle, old, new, locking)])
-    keys = (yield List(new)) if moved.is_group else [f"{new}/{name}" for name in METADATA_NAMES]
-    documents = yield from _documents_steps(keys)
-    yield from record_changes_steps(handle.store, {old: {}}, locking=locking)
-    yield from record_changes_steps(handle.store, documents, locking=locking)
+    (found,) = yield Gather([_move_locked_steps(handle, old, new, locking)])
+    keys = [f"{new}/{name}" for name in found]
+    if ".zgroup" in found or (INLINE in found and node_type(found[INLINE], f"{new}/{INLINE}") == "group"):
+        keys = yield List(new)
+    yield from record_changes_steps(handle.store, {old: (), **_document_names(keys)}, locking=locking)
 
 
-def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) -> Steps[None]:
-    """Move a node under locks of the node and of the destination: by one renaming, or by copies."""
+def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) -> Steps[dict[str, bytes]]:
+    """Move a node under locks of the node and of the destination: by one renaming, or by copies.
+
+    Return the documents that made it a node: it may be one in both formats, and all that is at its path is moved.
+    """
     yield Hold((node_lock(old), node_lock(new)), "node", LockScope.of(locking, old), below=(old, new))
     yield from _refuse_taken_steps(handle, new)
-    yield from nodes.ensure_ancestors_steps(new, handle.metadata.zarr_format)
+    found = yield from nodes.read_documents_steps(old, nodes.MAKING)
+    formats: set[ZarrFormat] = {3 if name == INLINE else 2 for name in found}
+    yield from nodes.ensure_ancestors_steps(new, *sorted(formats))
     if takes_contents_first(handle.store) and (yield Rename(old, new)):
-        return
+        return found
     keys = yield List(old)
     if takes_contents_first(handle.store):
-        late = {f"{old}/{name}" for name in PUBLISHING}
+        late = {f"{old}/{name}" for name in nodes.MAKING}
     else:
         late = {key for key in keys if key.rpartition("/")[2] not in METADATA_NAMES}
     for part in ([key for key in keys if key not in late], [key for key in keys if key in late]):
         yield Gather(_copy_steps(key, new + key[len(old) :]) for key in part)
     yield from nodes.delete_node_steps(old, locking)
+    return found
 
 
 def _refuse_taken_steps(handle: GroupHandle, path: str) -> Steps[None]:
     try:
-        there = yield from nodes.read_node_steps(StorePath(handle.store, path), handle.metadata.zarr_format, copy=False)
+        there = yield from nodes.read_node_steps(StorePath(handle.store, path), copy=False)
     except errors.NodeNotFoundError:
         return
     kind = errors.ContainsGroupError if isinstance(there, GroupMetadata) else errors.ContainsArrayError
@@ -484,13 +486,11 @@ def _copy_steps(source: str, dest: str) -> Steps[None]:
         yield Put(dest, value)
 
 
-def _documents_steps(keys: Iterable[str]) -> Steps[dict[str, dict[str, Buffer]]]:
-    """Read the documents among some keys, by node."""
-    found: dict[str, dict[str, Buffer]] = {}
+def _document_names(keys: Iterable[str]) -> dict[str, list[str]]:
+    """Return the names of the documents among some keys, by node."""
+    found: dict[str, list[str]] = {}
     for key in keys:
         path, _, name = key.rpartition("/")
         if name in METADATA_NAMES and name != ".zmetadata":
-            value = yield Get(key, prototype=default_buffer_prototype())
-            if value is not None:
-                found.setdefault(path, {})[name] = value
-    return {path: documents for path, documents in found.items() if set(documents) - {".zattrs"}}
+            found.setdefault(path, []).append(name)
+    return found

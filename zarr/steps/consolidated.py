@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import repeat
 from typing import Any, TypeAlias
 
@@ -102,9 +102,9 @@ def touch(store: Store, path: str) -> tuple[int, int]:
 
 def record_changes_steps(
     store: Store,
-    changes: Mapping[str, Documents],
+    changes: Mapping[str, Collection[str]],
     *,
-    replaced: bool = False,
+    replaced: bool | Collection[str] = False,
     locking: str = "thread",
     note: bool = True,
 ) -> Steps[dict[str, tuple[int, int]]]:
@@ -115,9 +115,9 @@ def record_changes_steps(
     store : Store
         Only named, for the open groups; the runner makes the requests.
     changes : mapping of path to documents
-        The present documents of each node; a node without documents is removed, with all below it.
-    replaced : bool
-        If True, all nodes that were below these nodes are removed, too.
+        The present documents of each node, or their names; a node without documents is removed, with all below it.
+    replaced : bool or collection of str
+        If True, these nodes, or those of them that are given, may have been removed before, with all below them.
     locking : str
         The lock scope of the update; see :class:`zarr.chunks.spec.ArrayConfig`.
     note : bool
@@ -128,11 +128,12 @@ def record_changes_steps(
     dict
         For the path of each group whose consolidated metadata was changed: the old and the new version.
     """
-    noted = getattr(store, "noted_nodes", None) if note else None
+    noted: NotedNodes | None = getattr(store, "noted_nodes", None) if note else None
     if noted is not None:
         noted.add(changes, replaced)
         return {}
-    keys = sorted(_carriers(changes))
+    remade = changes if replaced is True else replaced or ()
+    keys = sorted(_carriers(changes, remade))
     if not keys:
         return {}
     note_change()
@@ -146,7 +147,7 @@ def record_changes_steps(
             stale.append(key)
     if not stale:
         return {}
-    edited = yield Gather(_rewrite_steps(path, name, changes, replaced, locking) for path, name in stale)
+    edited = yield Gather(_rewrite_steps(path, name, changes, remade, locking) for path, name in stale)
     changed = frozenset(key for key, done in zip(stale, edited, strict=True) if done)
     if len(_carrying) > _MOST_STORES:
         _carrying.clear()
@@ -155,7 +156,7 @@ def record_changes_steps(
 
 
 class NotedNodes:
-    """Changes of nodes that a transaction has noted, so that they are one edit of the consolidated metadata, or two.
+    """Changes of nodes that a transaction has noted, so that they are one edit of the consolidated metadata.
 
     Parameters
     ----------
@@ -165,32 +166,37 @@ class NotedNodes:
     Examples
     --------
     >>> noted = NotedNodes(list)
-    >>> noted.add({"a": {}}, False)
-    >>> list(noted.taken())
-    ['a']
+    >>> noted.add({"a": ()}, False)
+    >>> noted.taken()
+    {'a': (frozenset(), False)}
     """
 
     def __init__(self, run: Callable[[Steps[Any]], Any]) -> None:
         self._run = run
-        self._nodes: dict[str, tuple[Documents, bool]] = {}
+        self._nodes: dict[str, tuple[frozenset[str], bool]] = {}
 
-    def add(self, changes: Mapping[str, Documents], replaced: bool) -> None:
-        """Note changes, as those of :func:`record_changes_steps`."""
-        for path, documents in changes.items():
-            again = replaced or not documents or self._nodes.get(path, ((), False))[1]
-            self._nodes[path] = (documents, again)
+    def add(self, changes: Mapping[str, Collection[str]], replaced: bool | Collection[str]) -> None:
+        """Note changes, as those of :func:`record_changes_steps`; what was noted of these nodes before stays."""
+        for path, names in changes.items():
+            known, again = self._nodes.get(path, (frozenset(), False))
+            again = again or not names or (replaced if isinstance(replaced, bool) else path in replaced)
+            self._nodes[path] = known.union(names), again
 
-    def taken(self) -> dict[str, tuple[Documents, bool]]:
-        """Take the changes away: for each path the documents, and True if the node was removed or replaced."""
+    def taken(self) -> dict[str, tuple[frozenset[str], bool]]:
+        """Take the changes away: for each path the names of documents, and True if the node may have been removed."""
         return {path: self._nodes.pop(path) for path in list(self._nodes)}
 
     def settle(self, store: Store) -> None:
-        """Carry out the changes."""
+        """Carry out the changes; if that fails, they stay noted."""
         taken = self.taken()
-        for replaced in (False, True):
-            changes = {path: documents for path, (documents, again) in taken.items() if again is replaced}
-            if changes:
+        changes = {path: names for path, (names, _) in taken.items()}
+        replaced = {path for path, (_, again) in taken.items() if again}
+        try:
+            if taken:
                 self._run(record_changes_steps(store, changes, replaced=replaced, note=False))
+        except BaseException:
+            self.add(changes, replaced)
+            raise
 
 
 def settle(store: Store) -> None:
@@ -203,21 +209,23 @@ def settle(store: Store) -> None:
         noted.settle(store)
 
 
-def _carriers(changes: Mapping[str, Documents]) -> set[tuple[str, str]]:
+def _carriers(changes: Mapping[str, Collection[str]], replaced: Collection[str]) -> set[tuple[str, str]]:
     """Return the documents that may have consolidated metadata with one of these nodes."""
     found: set[tuple[str, str]] = set()
-    for path, documents in changes.items():
-        above = ancestors(path)
-        if INLINE in documents or not documents:
+    for path, names in changes.items():
+        above, again = ancestors(path), not names or path in replaced
+        if again or INLINE in names:
             found.update(zip(above, repeat(INLINE)))
-        if INLINE not in documents:
+        if again or len(names) > 1 or INLINE not in names:
             found.update(zip(above, repeat(ASIDE)))
-        if ".zgroup" in documents:
+        if ".zgroup" in names:
             found.add((path, ASIDE))
     return found
 
 
-def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], replaced: bool, locking: str) -> Steps[bool]:
+def _rewrite_steps(
+    path: str, name: str, changes: Mapping[str, Collection[str]], replaced: Collection[str], locking: str
+) -> Steps[bool]:
     """Change one copy; return False if there is none."""
     key = node_key(path, name)
     yield hold_node(path, locking)
@@ -226,8 +234,8 @@ def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], repla
     if copy is None:
         return False
     stored = yield from _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
-    remade = [changed for changed in stored if stored[changed] and (replaced or not changes[changed])]
-    members = yield from _gone_below_steps(copy, path, name, remade)
+    remade = [changed for changed in stored if stored[changed] and (changed in replaced or not changes[changed])]
+    members = yield from _remade_below_steps(copy, path, name, remade)
     for changed, documents in stored.items():
         relative = changed[len(path) :].strip("/")
         if not documents and relative:
@@ -236,7 +244,7 @@ def _rewrite_steps(path: str, name: str, changes: Mapping[str, Documents], repla
         relative = changed[len(path) :].strip("/")
         if documents:
             members.update(_members(name, relative, documents))
-            yield from _add_between_steps(copy, members, path, name, relative)
+        yield from _add_between_steps(copy, members, path, name, relative)
     yield Put(key, default_buffer_prototype().buffer.from_bytes(copy.edited(members).raw))
     return True
 
@@ -258,14 +266,17 @@ def _stored_steps(paths: Sequence[str], name: str) -> Steps[dict[str, Documents]
     return stored
 
 
-def _gone_below_steps(copy: CopyText, path: str, name: str, remade: Sequence[str]) -> Steps[Members]:
-    """Return the entries to remove below nodes that were removed and created again: those whose nodes are gone."""
+def _remade_below_steps(copy: CopyText, path: str, name: str, remade: Sequence[str]) -> Steps[Members]:
+    """Return the present entries below nodes that were removed and created again, perhaps with members."""
     tops = {changed[len(path) :].strip("/") for changed in remade}
     listed = {entry for top in tops for entry in (copy.below(top) if top else copy)}
     below = sorted({entry.rpartition("/")[0] if name == ASIDE else entry for entry in listed} - {""})
     stored = yield from _stored_steps([node_key(path, entry) for entry in below], name)
-    gone = [node[len(path) :].strip("/") for node, documents in stored.items() if not documents]
-    return {entry: None for node in gone for entry in (node, *copy.below(node))}
+    members: Members = {}
+    for node, documents in stored.items():
+        relative = node[len(path) :].strip("/")
+        members.update(_members(name, relative, documents) or {relative: None})
+    return members
 
 
 def _add_between_steps(copy: CopyText, members: Members, path: str, name: str, relative: str) -> Steps[None]:

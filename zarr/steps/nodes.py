@@ -191,7 +191,7 @@ def check_mode_steps(place: StorePath, mode: AccessModeLiteral | None, named_by:
 
 # Writing
 
-_MAKING: Final = ("zarr.json", ".zarray", ".zgroup")
+MAKING: Final = ("zarr.json", ".zarray", ".zgroup")
 """The documents that make a path a node; the others only add to it."""
 
 
@@ -217,12 +217,16 @@ def check_absent_steps(place: StorePath, zarr_format: ZarrFormat) -> Steps[None]
         raise _contains_error(place, name, raw)
 
 
-def ensure_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[None]:
-    """Create groups at all places above a node where there are none.
+def ensure_ancestors_steps(place: StorePath | str, *zarr_formats: ZarrFormat) -> Steps[None]:
+    """Create groups at all places above a node where there are none, for each of its formats.
 
     Parameters and errors are those of :func:`missing_ancestors_steps`.
     """
-    yield from _put_groups_steps((yield from missing_ancestors_steps(place, zarr_format)), zarr_format)
+    missing: dict[ZarrFormat, list[str]] = {}
+    for zarr_format in zarr_formats:
+        missing[zarr_format] = yield from missing_ancestors_steps(place, zarr_format)
+    for zarr_format, paths in missing.items():
+        yield from _put_groups_steps(paths, zarr_format)
 
 
 def _put_groups_steps(paths: Sequence[str], zarr_format: ZarrFormat) -> Steps[None]:
@@ -272,7 +276,7 @@ def _child_of_array(place: StorePath | str, path: str) -> ValueError:
 def _put_absent_steps(path: str, documents: dict[str, Buffer]) -> Steps[bool]:
     """Write the documents of a node, the one that makes it a node last; return False if another writer was first."""
     made = True
-    for name in sorted(documents, key=_MAKING.__contains__):
+    for name in sorted(documents, key=MAKING.__contains__):
         made = yield asked.PutIfAbsent(node_key(path, name), documents[name])
     return made
 
@@ -285,7 +289,7 @@ def replace_documents_steps(path: str, documents: Mapping[str, Buffer], locking:
 
 
 def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:
-    for name in sorted(documents, key=_MAKING.__contains__):
+    for name in sorted(documents, key=MAKING.__contains__):
         yield asked.Put(node_key(path, name), documents[name])
 
 
@@ -337,6 +341,9 @@ def write_node(
     locking: str,
 ) -> asked.Gather:
     """Return the request that creates a node, as :func:`write_node_steps`; its lock ends with the creation."""
+    noted = getattr(place.store, "noted_nodes", None)
+    if noted is not None:  # a transaction: if the creation fails, a part of it may be done
+        noted.add({place.path: wanted_names(metadata.zarr_format, V2_NAMES)}, overwrite)
     return asked.Gather((_write_locked_steps(place, metadata, overwrite, contents, locking),))
 
 
@@ -375,7 +382,7 @@ def _write_locked_steps(
     early = takes_contents_first(place.store)
     if replaces:
         if early:  # The documents first: if the rest is not reached, nothing half removed is shown.
-            yield asked.Gather([asked.ask_steps(asked.Delete(node_key(path, name))) for name in _MAKING])
+            yield asked.Gather([asked.ask_steps(asked.Delete(node_key(path, name))) for name in MAKING])
         yield asked.DeletePrefix(path)
     if contents is not None and early:
         yield from contents()
