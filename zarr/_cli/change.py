@@ -19,10 +19,12 @@ from zarr.core.sync import sync
 from zarr.groups.group import Group
 from zarr.groups.members import remove_copy_steps
 from zarr.runners.choose import runner_for
+from zarr.runners.notes import Notes
 from zarr.storage.local.store import LocalStore
 from zarr.storage.path import StorePath
 from zarr.storage.zip.store import ZipStore
-from zarr.tools.contents.nodes import walk
+from zarr.tools.contents.nodes import as_stored, foreign_keys, some_of, walk
+from zarr.tools.plans.targets import check_free
 from zarr.types import ZarrFormat
 
 Source = Annotated[str, typer.Argument(help="The node: STORE::PATH, or STORE for its root.")]
@@ -75,17 +77,33 @@ def find(place: Place) -> Found | None:
 
 def refuse_overlap(taken: Place, given: Place) -> None:
     """Refuse to copy or move a node onto itself, into itself, or onto a group that contains it."""
-    old, new = (f"{whole_store(place)}/{place.path}".rstrip("/") + "/" for place in (taken, given))
+    old, new = (whole_store(place, place.path).rstrip("/") + "/" for place in (taken, given))
     if old.startswith(new) or new.startswith(old):
         raise ValueError(f"{taken} and {given} are the same, or one lies within the other: name another destination")
 
 
-def whole_store(place: Place) -> str:
-    """Return the place of a store, so that two names of one folder or file give the same text."""
+def whole_store(place: Place, path: str = "") -> str:
+    """Return the place of a store, or of a path in it, so that two names of one folder or file give the same text."""
     store = place.store
-    if store.startswith("file:"):
-        store = store.removeprefix("file:").removeprefix("//")
-    return store.rstrip("/") if "://" in store else os.path.realpath(store)
+    for scheme in ("file:", "local:"):
+        if store.startswith(scheme):
+            store = store.removeprefix(scheme).removeprefix("//")
+    return f"{store.rstrip('/')}/{path}" if "://" in store else os.path.realpath(os.path.join(store, path))
+
+
+def refuse_foreign(place: Place) -> None:
+    """Refuse to replace files that are no node: a command removes nodes only."""
+    with place.located("a") as found:
+        check_free(Notes(found), overwrite=True)
+
+
+def is_stopped(place: Place) -> bool:
+    """Return True if a job that makes a node was stopped: it can go on."""
+    try:
+        with place.located() as found:
+            return Notes(found).begun() is not None
+    except (OSError, ValueError):  # nothing is there, or a file of another format
+        return False
 
 
 @contextlib.contextmanager
@@ -169,16 +187,25 @@ def ends(source: str, dest: str, option: list[str] | None, dest_option: list[str
     return taken, given
 
 
-def copy_node(taken: Place, given: Place, if_exists: Existing) -> tuple[int, int, int]:
-    """Copy a node to a place: return the number of copied nodes, of skipped nodes, and of bytes."""
+def copy_node(taken: Place, given: Place, if_exists: Existing, moves: bool = False) -> tuple[int, int, int]:
+    """Copy a node to a place: return the number of copied nodes, of skipped nodes, and of bytes.
+
+    If it moves, refuse keys that are not copied.
+    """
     if taken.store == given.store:  # opened once: a store opened before does not see changes of a zip file
         with _root_group(given, None) as root:
             return _copy_below(root[taken.path], root, given.path, if_exists)
-    with taken.opened() as node:
+    with taken.opened() as opened:
+        node = as_stored(opened)
         if not given.path:
             with given.located("a") as place:
                 if sync(place.is_empty()):
                     return _copy_as_stored(node, place)
+        if moves and (left := list(foreign_keys(node))):
+            raise ValueError(
+                f"{taken} cannot be moved to another store: {len(left)} keys belong to none of its nodes, and would be "
+                f"lost ({some_of(left)}). Remove them, or copy the node and leave the source"
+            )
         if isinstance(node, Array) and not given.path:
             return _copy_to_root(node, given, if_exists)
         with _root_group(given, node.metadata.zarr_format) as root:
@@ -195,7 +222,9 @@ def _copy_as_stored(node: Array[Any] | Group, place: StorePath) -> tuple[int, in
 def _root_group(place: Place, zarr_format: ZarrFormat | None) -> Iterator[Group]:
     """Open the group at the root of a store, or create it in a format."""
     wanted = zarr_format if find(place.root) is None else None
-    root = zarr.open_group(place.store, mode="a", zarr_format=wanted, storage_options=place.options)
+    root = zarr.open_group(
+        place.store, mode="a", zarr_format=wanted, storage_options=place.options, use_consolidated=False
+    )
     try:
         yield root
     finally:
@@ -209,16 +238,19 @@ def _copy_below(node: Array[Any] | Group, root: Group, path: str, if_exists: Exi
     for dry_run in (True, False) if if_exists is Existing.refuse else (False,):
         how: dict[str, Any] = {"if_exists": if_exists.value, "dry_run": dry_run}
         counts = zarr.copy(node, dest, name, **how) if name else zarr.copy_all(node, dest, **how)
+    if root.store.supports_deletes:  # notes of a stopped copy: this one is complete
+        Notes(root.store_path / path if path else root.store_path).clear()
     return counts
 
 
 def _copy_to_root(array: Array[Any], given: Place, if_exists: Existing) -> tuple[int, int, int]:
     """Copy an array to the root of a store."""
-    if if_exists is Existing.skip and find(given) is not None:
+    stopped = is_stopped(given)
+    if if_exists is Existing.skip and find(given) is not None and not stopped:
         return 0, 1, 0
-    overwrite = if_exists is Existing.anew
-    made = zarr.from_array(given.store, data=array, overwrite=overwrite, storage_options=given.options)
-    made.store.close()
+    overwrite = if_exists is Existing.anew or (if_exists is Existing.skip and stopped)
+    with given.located("a") as place:
+        zarr.tools.reencode(array, place, compressors="keep", overwrite=overwrite)
     return 1, 0, array.nbytes
 
 
@@ -235,7 +267,7 @@ def move(source: Source, dest: Dest, option: Options = None, dest_option: DestOp
         with group_above(taken) as (group, name):
             group.move(name, f"/{given.path}")
         return
-    copy_node(taken, given, Existing.refuse)
+    copy_node(taken, given, Existing.refuse, moves=True)
     remove_node(taken)
 
 

@@ -12,7 +12,7 @@ import zarr
 from zarr._cli.answers import agree
 from zarr._cli.arguments import NodePath, Options, Place, Store, Yes, parse_lengths, parse_pairs, parse_place
 from zarr._cli.arguments import parse_value as _parse_value
-from zarr._cli.change import find
+from zarr._cli.change import find, refuse_foreign
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
 from zarr.registry import get_codec_class
 from zarr.types import ZarrFormat
@@ -75,6 +75,8 @@ def create(
         if not overwrite:
             raise FileExistsError(f"{there.words} is there already: say --overwrite to make it anew")
         agree(f"Remove {there.whole}, to make it anew?", yes)
+    elif overwrite:
+        refuse_foreign(place)
     _make(place, wanted, parameters, attributes, overwrite)
 
 

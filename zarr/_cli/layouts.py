@@ -24,7 +24,7 @@ from zarr._cli.arguments import (
     parse_place,
     pool_of,
 )
-from zarr._cli.change import Dest, DestOptions, Source, ends, find, refuse_overlap
+from zarr._cli.change import Dest, DestOptions, Source, ends, find, is_stopped, refuse_overlap, whole_store
 from zarr._cli.create import Codec, parse_codecs
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
@@ -144,7 +144,8 @@ def convert(
         if text is not None:
             given[name] = parse_chunks(text, f"--{name}")
     place = parse_place(target, None, None)
-    if overwrite and not dry_run and not resume and (os.path.exists(place.store) or find(place) is not None):
+    overwrite = overwrite and not (resume and is_stopped(place))  # what is there goes on
+    if overwrite and not dry_run and (os.path.exists(whole_store(place)) or find(place) is not None):
         agree(f"Replace {target}?", yes)
     with pool_of(workers) as pool, saying_how_to_go_on():
         made = zarr.tools.convert(
@@ -193,9 +194,10 @@ class _Job:
 
     def run(self, tool: Callable[[Any, Any, dict[str, Any]], Any]) -> None:
         """Call a tool, and print its result or its plan."""
-        if self.overwrite and not self.dry_run and not self.resume and (there := find(self.given)) is not None:
-            agree(f"Remove {there.words}?", self.yes)
-        more: dict[str, Any] = {"memory": self.memory, "overwrite": self.overwrite}
+        overwrite = self.overwrite and not (self.resume and is_stopped(self.given))  # what is there goes on
+        if overwrite and not self.dry_run and (there := find(self.given)) is not None:
+            agree(f"Remove {there.whole}?", self.yes)
+        more: dict[str, Any] = {"memory": self.memory, "overwrite": overwrite}
         with ExitStack() as stack:
             node = stack.enter_context(self.taken.opened())
             place = stack.enter_context(self.given.located("a"))

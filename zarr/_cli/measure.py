@@ -10,7 +10,7 @@ import typer
 import zarr
 from zarr._cli.answers import agree, say, say_json
 from zarr._cli.arguments import AsJson, NodePath, Options, Place, Store, Yes, parse_chunks, parse_place
-from zarr._cli.change import DestOptions, ends, find, refuse_overlap
+from zarr._cli.change import DestOptions, ends, find, refuse_foreign, refuse_overlap
 from zarr._cli.create import parse_codecs
 from zarr._lazy import load_extra
 from zarr.tools.measurements.tuning import READS, SAMPLE, Tuning
@@ -84,6 +84,8 @@ def _destination(
         if not overwrite:
             raise FileExistsError(f"{there.words} is there already: say --overwrite to make it anew")
         agree(f"Remove {there.whole}, to make it anew?", yes)
+    elif overwrite:
+        refuse_foreign(given)
     return given
 
 

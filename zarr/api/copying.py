@@ -18,6 +18,8 @@ from zarr.errors import CopyError
 from zarr.groups.async_group import AsyncGroup
 from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
+from zarr.runners.locks.places import overlap, true_place
+from zarr.runners.notes import Notes
 from zarr.steps.requests import Get, List, Put, ask_steps
 from zarr.storage.payloads import MappingStore
 from zarr.storage.resolve import StoreLike, resolve_store_path
@@ -28,6 +30,7 @@ Log: TypeAlias = Callable[[str], Any]
 
 IF_EXISTS = ("raise", "replace", "skip", "skip_initialized")
 BLOCK_ROWS_BYTES = 16 << 20
+_TOOL = "zarr.copy"
 
 
 @contextmanager
@@ -177,22 +180,22 @@ def copy_all(
     return copier.copy(list(_members(source)), dest, log, attributes_of=source)
 
 
-def _in_one_store(source: Any, dest: Any) -> bool:
-    return isinstance(source, Array | Group) and isinstance(dest, Group) and str(source.store) == str(dest.store)
+def _are_stored(source: Any, dest: Any) -> bool:
+    return isinstance(source, Array | Group) and isinstance(dest, Group)
 
 
 def _is_itself(source: Any, dest: Any, name: str) -> bool:
     """Return True if a node is copied onto itself: harmless with "skip", else an error."""
-    return _in_one_store(source, dest) and str(source.path) == (dest.store_path / name).path
+    return _are_stored(source, dest) and true_place(source.store_path) == true_place(dest.store_path / name)
 
 
 def _refuse_overlap(source: Any, dest: Any, name: str) -> None:
     """Refuse a copy onto its source, which would be deleted first, or into its source, which would never end."""
-    if not _in_one_store(source, dest):
-        return
-    old, new = source.path, (dest.store_path / name).path
-    if any(not below or f"{above}/".startswith(f"{below}/") for below, above in ((old, new), (new, old))):
-        raise ValueError(f"cannot copy /{old} to /{new} of the same store: the one is, or lies within, the other")
+    if _are_stored(source, dest) and overlap(source.store_path, dest.store_path / name):
+        raise ValueError(
+            f"cannot copy {source.store_path} to {dest.store_path / name} of the same store: the one is, or lies "
+            "within, the other"
+        )
 
 
 def _members(group: Any) -> Iterable[tuple[str, Any]]:
@@ -249,11 +252,12 @@ class _Copier:
             return True
         if self.if_exists == "raise":
             raise CopyError(f"there is a node at {there.name!r} in the destination; see if_exists")
-        if self.if_exists == "skip" or (
+        skips = self.if_exists == "skip" or (
             self.if_exists == "skip_initialized"
             and isinstance(there, Array)
             and there.nchunks_initialized == there.nchunks
-        ):
+        )
+        if skips and not _is_unfinished(dest, name):
             self.say(f"skip {source.name}")
             self.skipped += 1
             return False
@@ -268,12 +272,13 @@ class _Copier:
         self.copied += 1
         if self.dry_run:
             return
-        made = self._like(source, dest, name)
-        for block in _blocks(source):
-            made[block] = source[block]
+        with _noted(dest, name):
+            made = self._like(source, dest, name)
+            for block in _blocks(source):
+                made[block] = source[block]
+            if not self.without_attrs:
+                made.attrs.update(dict(source.attrs))
         self.nbytes += int(source.size) * source.dtype.itemsize
-        if not self.without_attrs:
-            made.attrs.update(dict(source.attrs))
 
     def _like(self, source: Any, dest: Any, name: str) -> Any:
         if not isinstance(dest, Group):
@@ -284,6 +289,8 @@ class _Copier:
             fill_value = getattr(source, "fillvalue", None)
             if fill_value is not None and source.dtype.kind not in "VO":
                 parameters.setdefault("fill_value", fill_value)
+        elif dest.metadata.zarr_format == 3 and parameters.get("zarr_format") != 2:
+            parameters.setdefault("dimension_names", getattr(source.metadata, "dimension_names", None))
         return dest.empty_like(name=name, data=source, **parameters)
 
     def _group(self, source: Any, dest: Any, name: str) -> None:
@@ -301,6 +308,40 @@ class _Copier:
                 made.attrs.update(dict(source.attrs))
         for member_name, member in _members(source):
             self.node(member, made, member_name)
+
+
+@contextmanager
+def _noted(dest: Any, name: str) -> Iterator[None]:
+    """Keep a note beside an array until its copy is complete: its document is stored first."""
+    if not isinstance(dest, Group) or not dest.store.supports_deletes:
+        yield
+        return
+    notes = Notes(dest.store_path / name)
+    notes.begin({"tool": _TOOL})
+    try:
+        yield
+    except Exception:
+        if name not in dest:
+            notes.clear()
+        raise
+    notes.clear()
+
+
+def _is_unfinished(dest: Any, name: str) -> bool:
+    """Return True if a copy of an array was stopped.
+
+    Raises
+    ------
+    CopyError
+        If it was a job of ``zarr.tools``, which can go on.
+    """
+    begun = Notes(dest.store_path / name).begun() if isinstance(dest, Group) else None
+    if begun is not None and begun.get("tool") != _TOOL:
+        raise CopyError(
+            f"the array {name!r} in the destination is not complete: end the job that makes it with resume=True, or "
+            "copy with if_exists='replace'"
+        )
+    return begun is not None
 
 
 def _lent_to_h5py(source: Any) -> dict[str, Any]:

@@ -206,3 +206,91 @@ def test_consolidate_an_array(store: str, run: Run) -> None:
 def test_the_option_of_other_commands_is_not_meant(store: str, run: Run, tmp_path: Path) -> None:
     said = run("copy", store, str(tmp_path / "new.zarr"), "--overwrite", code=2).err
     assert "No such option: --overwrite, say --if-exists replace (see zarr" in said
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_move_of_nodes_that_consolidated_metadata_lack(whole: bool, store: str, run: Run, tmp_path: Path) -> None:
+    run("consolidate", store)
+    zarr.create_array(tmp_path / "y", data=VALUES)
+    (tmp_path / "y").rename(tmp_path / "data.zarr/y")
+    dest = str(tmp_path / "new.zarr")
+    if not whole:
+        run("create", dest)
+    run("move", store, dest if whole else f"{dest}::b")
+    np.testing.assert_array_equal(zarr.open_array(dest, path="y" if whole else "b/y")[:], VALUES)
+    assert not (tmp_path / "data.zarr").exists()
+
+
+def test_copy_within_a_store_of_nodes_that_consolidated_metadata_lack(store: str, run: Run, tmp_path: Path) -> None:
+    run("consolidate", store)
+    zarr.create_array(tmp_path / "y", data=VALUES)
+    (tmp_path / "y").rename(tmp_path / "data.zarr/a/y")
+    run("copy", f"{store}::a", "::c")
+    np.testing.assert_array_equal(zarr.open_array(store, path="c/y")[:], VALUES)
+
+
+@pytest.mark.parametrize("name", ["a/notes.txt", "a/x/notes.txt", "extra/notes.txt"])
+def test_move_keeps_files_that_are_no_nodes(name: str, store: str, run: Run, tmp_path: Path) -> None:
+    note = Path(store, name)
+    note.parent.mkdir(exist_ok=True)
+    note.write_text("x")
+    dest = str(tmp_path / "new.zarr")
+    run("create", dest)
+    assert f"({name})" in run("move", store, f"{dest}::b", code=1).err
+    assert note.read_text() == "x"
+    assert nodes(dest) == []
+    whole = str(tmp_path / "whole.zarr")
+    run("move", store, whole)  # as it is stored, with all files
+    assert Path(whole, name).read_text() == "x"
+    assert not Path(store).exists()
+
+
+def test_skip_copies_what_a_stopped_copy_has_begun(
+    store: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from zarr._cli.cli import main
+
+    dest, alone = str(tmp_path / "new.zarr"), str(tmp_path / "alone.zarr")
+    run("create", dest)
+    Path(alone).mkdir()
+    Path(alone, "README").write_text("x")
+
+    def stop(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(zarr.Array, "__setitem__", stop)
+    assert main(["copy", f"{store}::a", f"{dest}::b"]) == 130
+    assert main(["copy", f"{store}::a/x", alone]) == 130
+    monkeypatch.undo()
+    assert run("verify", dest, "--json", code=1).json["counts"] == {"left-over-job": 1}
+    assert run("copy", f"{store}::a", f"{dest}::b", "--if-exists", "skip", "--json").json["skipped"] == 0
+    assert run("copy", f"{store}::a", f"{dest}::b", "--if-exists", "skip", "--json").json["skipped"] == 2
+    run("copy", f"{store}::a/x", alone, "--if-exists", "skip")
+    for place in (f"{dest}/b/x", alone):
+        np.testing.assert_array_equal(zarr.open_array(place)[:], VALUES)
+    run("verify", dest)
+
+
+def test_skip_leaves_a_job_that_can_go_on(
+    store: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dest = str(tmp_path / "new.zarr")
+    run("create", dest)
+
+    def stop(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("zarr.tools.plans.plan.run_tasks", stop)
+    words = ("rechunk", f"{store}::a/x", f"{dest}::x", "--chunks", "1,1")
+    run(*words, code=130)
+    monkeypatch.undo()
+    assert "--resume" in run("copy", f"{store}::a/x", f"{dest}::x", "--if-exists", "skip", code=1).err
+    run(*words, "--resume")
+    np.testing.assert_array_equal(zarr.open_array(dest, path="x")[:], VALUES)
+
+
+def test_copy_keeps_dimension_names(store: str, run: Run, tmp_path: Path) -> None:
+    root = zarr.open_group(store)
+    root.create_array("named", data=VALUES, dimension_names=("y", "x"))
+    run("copy", f"{store}::named", "::b/named")
+    assert zarr.open_array(store, path="b/named").metadata.dimension_names == ("y", "x")

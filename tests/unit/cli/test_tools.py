@@ -139,3 +139,62 @@ def test_workers_and_memory_of_tools_that_read(run: Run, store: str) -> None:
     for words in (["verify", store], ["stats", store], ["checksum", store], ["diff", store, f"{store}::"]):
         assert run(*words, *more).out == run(*words).out
     run("stats", store, "--memory", "much", code=2)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("rechunk", "STORE", "PLACE", "--chunks", "5,-1", "--overwrite"), ("reencode", "STORE", "PLACE", "--overwrite"),
+        ("convert", "STORE", "PLACE", "--zarr-format", "2", "--overwrite"), ("create", "PLACE", "--overwrite"),
+        ("create", "PLACE", "--shape", "3", "--dtype", "i1", "--overwrite"),
+        ("coarsen", "STORE::a/x", "PLACE", "--overwrite"), ("copy", "STORE::a/x", "PLACE", "--if-exists", "replace"),
+        ("tune", "STORE::a/x", "--apply", "PLACE", "--overwrite"),
+    ],
+    ids=lambda words: words[0],
+)  # fmt: skip
+def test_a_folder_of_other_files_is_not_replaced(
+    run: Run, store: str, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis/text").write_text("x")
+    given = [word.replace("STORE", store).replace("PLACE", f"{tmp_path}/thesis") for word in words]
+    assert "no node of Zarr" in run(*given, "--yes", code=1).err
+    assert (tmp_path / "thesis/text").read_text() == "x"
+
+
+@pytest.mark.parametrize("command", ["rechunk", "convert"])
+def test_resume_asks_where_nothing_was_begun(
+    run: Run, store: str, tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = f"{tmp_path}/b.zarr"
+    zarr.create_array(target, data=np.arange(3))
+    more = ("--chunks", "1,4") if command == "rechunk" else ("--zarr-format", "2")
+    words = (command, f"{store}::a/x", target, *more)
+    assert "--yes" in run(*words, "--overwrite", "--resume", code=1).err
+    assert zarr.open_array(target)[:].tolist() == [0, 1, 2]
+    monkeypatch.setattr("zarr.tools.plans.plan.run_tasks", interrupt)
+    run(*words, "--overwrite", "--yes", code=130)
+    monkeypatch.undo()
+    run(*words, "--overwrite", "--resume")  # what was begun goes on
+    np.testing.assert_array_equal(zarr.open_array(target)[:], np.arange(40).reshape(10, 4))
+
+
+def interrupt(*arguments: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_resume_of_another_job(run: Run, store: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = f"{tmp_path}/b.zarr"
+    monkeypatch.setattr("zarr.tools.plans.plan.run_tasks", interrupt)
+    run("rechunk", f"{store}::a/x", target, "--chunks", "1,4", code=130)
+    monkeypatch.undo()
+    assert "Another job" in run(
+        "rechunk", f"{store}::a/s", target, "--chunks", "1", "--overwrite", "--resume", code=1
+    ).err
+
+
+def test_resume_of_a_file(run: Run, store: str, tmp_path: Path) -> None:
+    (tmp_path / "a.npy").write_bytes(b"x")
+    said = run("convert", f"{store}::a/x", f"{tmp_path}/a.npy", "--overwrite", "--resume", code=1).err
+    assert "--yes" in said
+    assert (tmp_path / "a.npy").read_bytes() == b"x"

@@ -25,7 +25,7 @@ from zarr.errors import ZarrUserWarning
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn
-from zarr.runners.locks.operation import lock_prefix
+from zarr.runners.locks.places import overlap
 from zarr.steps.requests import Await, Gather, Steps
 from zarr.storage.path import StorePath
 
@@ -127,10 +127,7 @@ def _kept(name: str, value: Any) -> bool:
 
 def refuse_self_overwrite(store_path: StorePath, source: ArrayHandle) -> None:
     """Refuse to delete an array that is about to be copied."""
-    if lock_prefix(store_path.store) != lock_prefix(source.store_path.store):
-        return
-    target, at = f"{store_path.path}/".lstrip("/"), f"{source.store_path.path}/".lstrip("/")
-    if target.startswith(at) or at.startswith(target):
+    if overlap(store_path, source.store_path):
         raise ValueError(
             f"/{store_path.path} cannot be overwritten by a copy of /{source.store_path.path}: the paths overlap, so "
             "the array that is to be copied would be deleted first. Choose another path, or write_data=False."

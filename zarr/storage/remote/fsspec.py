@@ -23,6 +23,7 @@ from zarr.storage.base import NamedStore
 from zarr.storage.checks import check_buffer, check_clearable, value_size
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
 from zarr.storage.local.files import write_file
+from zarr.storage.local.names import true_path
 from zarr.storage.ranges import check_byte_range
 from zarr.storage.remote import clients
 from zarr.storage.remote.clients import allow_connections, clone, make_async, repeats_itself, without_repeats
@@ -276,6 +277,8 @@ class FsspecStore(NamedStore):
     @property
     def lock_prefix(self) -> str:
         """Return the name under which the keys of this store are locked."""
+        if _has_files(self.fs):  # as that of a LocalStore
+            return f"file:{true_path(self._root).rstrip('/')}"
         return f"fsspec:{type(self.fs).__name__}:{self._root.rstrip('/')}"
 
     def _path(self, key: str) -> str:

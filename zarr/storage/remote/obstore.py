@@ -21,6 +21,7 @@ from zarr.errors import ArrayTooLargeError, StoreDamagedError, StoreUnavailableE
 from zarr.storage import keys
 from zarr.storage.base import NamedStore
 from zarr.storage.checks import check_buffer, check_clearable, memory_of_machine
+from zarr.storage.local.names import true_path
 from zarr.storage.ranges import bounds_of, check_byte_range
 from zarr.storage.remote.retries import Attempts, Retries
 
@@ -155,7 +156,7 @@ class ObjectStore(NamedStore, Generic[T_Store]):
     def lock_prefix(self) -> str:
         """Return the name under which the keys of this store are locked."""
         if self._folder is not None:
-            return f"object_store:{self._folder}"
+            return f"file:{true_path(self._folder)}"  # as that of a LocalStore
         text = repr(self.store)
         return f"object_store:{id(self.store)}" if text.startswith("MemoryStore") else f"object_store:{text}"
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any, Final, TypeAlias
@@ -21,11 +22,13 @@ from zarr.groups.group import Group
 from zarr.groups.handle import NodeRecord
 from zarr.groups.members import members_steps, named_steps, names_steps
 from zarr.metadata.group import GroupMetadata
-from zarr.steps.documents import node_key
+from zarr.steps.documents import ancestors, node_key
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
+from zarr.tools.contents.blocks import stream_keys
 from zarr.tools.contents.listing import can_list, check_listing
+from zarr.types import METADATA_NAMES
 
 Node: TypeAlias = "Array[Any] | Group"
 
@@ -87,7 +90,18 @@ def open_node(place: Any, path: str | None = None, storage_options: dict[str, An
     if isinstance(place, Array) and not path:
         return place
     found = open_place(place, path, storage_options)
-    node = open_at(found, mode="r")
+    return as_stored(open_at(found, mode="r"))
+
+
+def as_stored(node: Node) -> Node:
+    """Return a group with the members that its store lists; if the store cannot list, with those of the copy.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> as_stored(zarr.group()).metadata.consolidated_metadata is None
+    True
+    """
     if isinstance(node, Group) and (node.metadata.consolidated_metadata is None or can_list(node.store_path)):
         return open_group(node.store_path, mode="r", zarr_format=node.metadata.zarr_format, use_consolidated=False)
     return node
@@ -192,6 +206,27 @@ def expected_keys(node: Node) -> Iterator[str]:
         if isinstance(each, Array):
             layout = each._handle.layout
             yield from map(layout.key, product(*map(range, layout.outer.cdata_shape)))
+
+
+def foreign_keys(node: Node) -> Iterator[str]:
+    """Yield the keys below a node that belong to none of its nodes: files of others, and what no group lists.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> list(foreign_keys(zarr.zeros(4, chunks=2)))
+    []
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is no node: the caller gets it
+        nodes = {each.path: each for _, each in walk(node)}
+    for key in stream_keys(node.store, node.path):
+        above, _, name = key.rpartition("/")
+        owner = next((nodes[path] for path in ancestors(key) if path in nodes), None)
+        is_document = name in METADATA_NAMES and above in nodes
+        is_chunk = isinstance(owner, Array) and owner._handle.layout.coords_of(key) is not None
+        if not is_document and not is_chunk:
+            yield key
 
 
 def _below(run: Callable[[Steps[Any]], Any], group: NodeRecord, depth: float) -> Iterator[NodeRecord]:

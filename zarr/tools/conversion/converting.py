@@ -163,12 +163,21 @@ def convert(
     if isinstance(found, Array | Group):
         check_apart(found, place)
     job = MakeJob(contents, place, zarr_format, codecs, overwrite, parse_bytes(memory), losses)
-    plan = job.plan(f"convert to Zarr format {zarr_format}", str(source))
+    plan = job.plan(f"convert to Zarr format {zarr_format}", _identity(source, found))
     made = None if dry_run else plan.run(executor, progress, resume)
     return Conversion(made, losses, plan.explain())
 
 
 # -------------------------------------------------------------------------------------------------- sources
+
+
+def _identity(source: Any, found: Array[Any] | Group | Contents) -> str:
+    """Return the name of a source in any working directory; for a file with its size and time of change."""
+    if isinstance(found, Array | Group):
+        return str(found.store_path)
+    place, path = _split(source)
+    status = os.stat(place)
+    return repr((os.path.realpath(place), path, status.st_size, status.st_mtime_ns))
 
 
 def _split(place: Any, path: str | None = None) -> tuple[Any, str | None]:

@@ -12,13 +12,16 @@ from typing import Any, Literal
 import zarr
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
+from zarr.runners.notes import Notes
+from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 from zarr.tools.conversion.contents import ArrayContents, Contents, borders_of_chunks, walk_contents
 from zarr.tools.conversion.nodes import array_parameters
-from zarr.tools.copies.jobs import SHARE, CopyRegion, chunk_borders, stage_of, store_between
+from zarr.tools.copies.jobs import SHARE, CopyRegion, below, chunk_borders, stage_of, store_between
 from zarr.tools.copies.layouts import Route, choose_route
 from zarr.tools.copies.regions import Region
-from zarr.tools.plans.plan import Notes, Plan, Stage
+from zarr.tools.plans.plan import Plan, Stage
+from zarr.tools.plans.targets import describe
 
 
 class FillRegion:
@@ -85,21 +88,21 @@ class MakeJob:
 
     def plan(self, title: str, source: str) -> Plan:
         """Return the plan."""
-        self.models = {
-            path: zarr.create_array({}, **parameters) for path, (_, parameters) in self.arrays.items()
-        }
+        self.models = self._make(StorePath(MemoryStore()), overwrite=False)  # what cannot be made is refused here
         routes = {path: self._route(path, contents) for path, (contents, _) in self.arrays.items()}
-        layouts = [(path, str(model.metadata.to_dict())) for path, model in self.models.items()]
-        notes = Notes(self.place, repr((title, source, layouts, self.limit)))
+        kinds = [(path, describe(model)) for path, model in self.models.items()]
+        notes = Notes(self.place)
         self.between = {
             path: (notes.place / "between" / str(number), route)
             for number, (path, route) in enumerate(routes.items())
             if route.between is not None
         }
-        return Plan(title, list(self._stages(routes)), notes, self._begin, self._make_between, self._end)
+        key = repr((source, kinds, sorted(routes.items()), self.limit))
+        stages = list(self._stages(routes))
+        return Plan(title, stages, notes, key, self.overwrite, self._begin, self._make_between, self._end)
 
     def _target_of(self, path: str) -> StorePath:
-        return self.place / path if path else self.place
+        return below(self.place, path)
 
     def _route(self, path: str, contents: ArrayContents) -> Route:
         new = chunk_borders(self.models[path], written=True)
@@ -124,15 +127,21 @@ class MakeJob:
             yield stage_of("copy from arrays in between", second)
 
     def _begin(self) -> None:
+        self._make(self.place, self.overwrite)
+
+    def _make(self, place: StorePath, overwrite: bool) -> dict[str, Array[Any]]:
+        """Create the nodes, without elements, and return the arrays."""
         for path, attributes in self.groups.items():
             zarr.create_group(
-                self._target_of(path),
-                overwrite=self.overwrite and not path,
+                below(place, path),
+                overwrite=overwrite and not path,
                 zarr_format=self.zarr_format,
                 attributes=dict(attributes),
             )
-        for path, (_, parameters) in self.arrays.items():
-            zarr.create_array(self._target_of(path), overwrite=self.overwrite and not path, **parameters)
+        return {
+            path: zarr.create_array(below(place, path), overwrite=overwrite and not path, **parameters)
+            for path, (_, parameters) in self.arrays.items()
+        }
 
     def _make_between(self) -> None:
         for path, (middle, route) in self.between.items():

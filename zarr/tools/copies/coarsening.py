@@ -9,6 +9,8 @@ from typing import Any, Final, Literal
 import zarr
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
+from zarr.runners.notes import Notes
+from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 from zarr.tools.contents.nodes import refuse_group
 from zarr.tools.copies.jobs import (
@@ -23,8 +25,9 @@ from zarr.tools.copies.layouts import choose_route
 from zarr.tools.copies.multiscales import MULTISCALES, Place, geozarr_levels, ome_axes, ome_image
 from zarr.tools.copies.reductions import Method, check_method, reduce_blocks
 from zarr.tools.copies.regions import Region, Regions, every, longest
-from zarr.tools.plans.plan import MEMORY, Notes, Part, Plan, Stage, parse_bytes
+from zarr.tools.plans.plan import MEMORY, Part, Plan, Stage, parse_bytes
 from zarr.tools.plans.progress import Progress
+from zarr.tools.plans.targets import describe
 
 Convention = Literal["ome", "geozarr"]
 
@@ -210,9 +213,13 @@ class _Pyramid:
             regions = choose_route(borders, borders, each, max(limit, largest)).first
             coarser = CoarsenRegion(self.place / str(level - 1), self.place / str(level), self.factors, self.method)
             stages.append(self._stage(level, coarser, regions))
-        key = repr((str(self.array.store_path), self.factors, self.method, self.shapes, limit))
+        self._make(StorePath(MemoryStore()), overwrite=False)  # what cannot be made is refused here
+        borders_of_tasks = [part.items for stage in stages for part in stage.parts]
+        what = describe(self.array), self.method, self.shapes, self.convention
+        key = repr((str(self.array.store_path), what, borders_of_tasks))
         title = f"coarsen by {self.factors}"
-        return Plan(title, stages, Notes(self.place, key), self._begin, lambda: None, self._end)
+        notes = Notes(self.place)
+        return Plan(title, stages, notes, key, self.overwrite, self._begin, lambda: None, self._end)
 
     def _stage(self, level: int, work: CopyRegion, regions: Regions) -> Stage:
         itemsize = self.array.dtype.itemsize
@@ -221,16 +228,15 @@ class _Pyramid:
         return Stage(f"level {level}", [Part(work, regions)], reads, writes, size)
 
     def _begin(self) -> None:
-        group = zarr.create_group(
-            self.place, overwrite=self.overwrite, zarr_format=3 if self.convention == "ome" else self._zarr_format
-        )
-        for level, shape in enumerate(self.shapes):
-            if level == 0:
-                zarr_format = group.metadata.zarr_format
-                zarr.from_array(self.place / "0", data=self.array, write_data=False, zarr_format=zarr_format)
-            else:
-                finest = zarr.open_array(self.place / "0", mode="r")
-                _make_level(self.place / str(level), finest, shape)
+        self._make(self.place, self.overwrite)
+
+    def _make(self, place: StorePath, overwrite: bool) -> None:
+        """Create the nodes, without elements."""
+        zarr_format = 3 if self.convention == "ome" else self._zarr_format
+        zarr.create_group(place, overwrite=overwrite, zarr_format=zarr_format)
+        finest = zarr.from_array(place / "0", data=self.array, write_data=False, zarr_format=zarr_format)
+        for level, shape in enumerate(self.shapes[1:], 1):
+            _make_level(place / str(level), finest, shape)
 
     @property
     def _zarr_format(self) -> Literal[2, 3]:

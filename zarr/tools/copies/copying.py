@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -14,6 +15,7 @@ from zarr.buffer import default_buffer_prototype
 from zarr.errors import ContainsGroupError
 from zarr.groups.group import Group
 from zarr.runners.concurrency import concurrency, windowed
+from zarr.runners.notes import Notes
 from zarr.runners.sync import sync
 from zarr.storage.keys import JOB_PREFIX
 from zarr.storage.path import StorePath
@@ -21,7 +23,8 @@ from zarr.tools.contents.blocks import stream_keys
 from zarr.tools.contents.listing import can_list
 from zarr.tools.contents.nodes import arrays_of, expected_keys
 from zarr.tools.copies.jobs import check_apart, open_ends
-from zarr.tools.plans.plan import MEMORY, Notes, Part, Plan, Stage, parse_bytes
+from zarr.tools.plans.plan import MEMORY, Part, Plan, Stage, parse_bytes
+from zarr.tools.plans.targets import describe
 from zarr.types import METADATA_NAMES
 
 if TYPE_CHECKING:
@@ -134,7 +137,10 @@ class _VerbatimCopy:
         self.unlisted = None if can_list(self.source) else node
         self.bytes, self.largest = 0, 1
         """The bytes of all elements, and of the largest chunk or shard, without compression."""
-        for _, array in arrays_of(node):
+        self.contents = hashlib.sha256(f"{self.source}\n".encode())
+        """All that a copy depends on, in few bytes: hierarchies may have many nodes."""
+        for name, array in arrays_of(node):
+            self.contents.update(f"{name} {describe(array)}\n".encode())
             size = math.prod(max(axis, default=1) for axis in array.write_chunk_sizes)
             self.bytes, self.largest = self.bytes + array.nbytes, max(self.largest, size * array.dtype.itemsize)
 
@@ -143,6 +149,7 @@ class _VerbatimCopy:
         documents: list[str] = []
         count = 0
         for key in self._keys():
+            self.contents.update(f"{key}\n".encode())  # also their order, by which tasks are numbered
             if _is_document(key):
                 documents.append(key)
             else:
@@ -154,8 +161,9 @@ class _VerbatimCopy:
             Stage("chunks", [Part(work, _Chunks(self._keys, count))], self.bytes, self.bytes, 0),
             Stage("documents", [Part(_InOrder(work), [documents])], 0, 0, 0),
         ]
-        self.notes = Notes(self.place, f"copy {self.source}")
-        return Plan("copy", stages, self.notes, self._begin, lambda: None, self._end)
+        self.notes = Notes(self.place)
+        key, begin, end = self.contents.hexdigest(), self._begin, self._end
+        return Plan("copy", stages, self.notes, key, self.overwrite, begin, lambda: None, end, self._check)
 
     def _keys(self) -> Iterator[str]:
         start = len(f"{self.source.path}/") if self.source.path else 0
@@ -164,10 +172,8 @@ class _VerbatimCopy:
         listed = stream_keys(self.source.store, self.source.path)
         return (key[start:] for key in listed if not key.startswith(JOB_PREFIX))
 
-    def _begin(self) -> None:
-        if self.overwrite:
-            sync(self.place.delete_dir())
-        elif not sync(self.place.is_empty()):
+    def _check(self) -> None:
+        if not self.overwrite and not sync(self.place.is_empty()):
             raise ContainsGroupError(f"there is something at {self.place}: copy with overwrite=True to replace it")
         if self.alike and folds_case(self.notes):
             one, other = self.alike
@@ -175,6 +181,10 @@ class _VerbatimCopy:
                 f"the copy cannot be made at {self.place}: its file system takes {one!r} and {other!r} for one name; "
                 "rename one of them, or copy to a zip file"
             )
+
+    def _begin(self) -> None:
+        if self.overwrite:
+            sync(self.place.delete_dir())
 
     def _end(self) -> Array[Any] | Group:
         node = zarr.open(self.place, mode="r+")
@@ -197,9 +207,11 @@ def same_but_for_case(paths: Iterable[str]) -> tuple[str, str] | None:
 
 def folds_case(notes: Notes) -> bool:
     """Return True if a store gives one value under two keys that differ in case only: tried in place of the notes."""
+    are_there = bool(notes.read())
     notes.add("case")
     folds = sync((notes.place / "notes" / "CASE").exists())
-    notes.clear()
+    if not are_there:
+        notes.clear()
     return folds
 
 

@@ -15,15 +15,18 @@ import zarr
 from zarr.arrays.array import Array
 from zarr.errors import ZarrUserWarning
 from zarr.groups.group import Group
-from zarr.runners.locks.operation import lock_prefix
+from zarr.runners.locks.places import overlap
+from zarr.runners.notes import Notes
 from zarr.runners.sync import sync
+from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
-from zarr.tools.contents.nodes import arrays_of
+from zarr.tools.contents.nodes import arrays_of, as_stored
 from zarr.tools.copies.layouts import Route, choose_route
 from zarr.tools.copies.regions import Region, Regions, borders_of, longest
 from zarr.tools.plans.memory import read_region
-from zarr.tools.plans.plan import Notes, Part, Plan, Stage
+from zarr.tools.plans.plan import Part, Plan, Stage
+from zarr.tools.plans.targets import describe
 
 SHARE = 0.5
 """The part of the memory for the elements of one task; the rest is for encoded chunks and the program."""
@@ -59,14 +62,15 @@ class CopyRegion:
 def open_ends(
     source: Any, target: Any, path: str | None, storage_options: dict[str, Any] | None
 ) -> tuple[Array[Any] | Group, StorePath]:
-    """Return the node of a ``source`` argument, and the place of a ``target`` argument."""
+    """Return the node of a ``source`` argument, and the place of a ``target`` argument.
+
+    A group has the members that are stored: consolidated metadata may lack some.
+    """
     given = options_of_ends(source, target, storage_options)
     place = resolve_store_path(target, path=path or "", mode="a", storage_options=given[1])
-    if isinstance(source, Array | Group):
-        return source, place
-    node = zarr.open(source, mode="r", storage_options=given[0])
+    node = source if isinstance(source, Array | Group) else zarr.open(source, mode="r", storage_options=given[0])
     assert isinstance(node, Array | Group)
-    return node, place
+    return as_stored(node), place
 
 
 def options_of_ends(
@@ -93,10 +97,8 @@ def check_apart(node: Array[Any] | Group, place: StorePath) -> None:
     ------
     ValueError
     """
-    source = node.store_path
-    first, second = (f"{lock_prefix(each.store)}/{each.path}".rstrip("/") + "/" for each in (source, place))
-    if first.startswith(second) or second.startswith(first):
-        raise ValueError(f"the copy cannot be made at {place}: the source {source} is there or overlaps it")
+    if overlap(node.store_path, place):
+        raise ValueError(f"the copy cannot be made at {place}: the source {node.store_path} is there or overlaps it")
 
 
 def chunk_borders(array: Array[Any], *, written: bool) -> tuple[tuple[int, ...], ...]:
@@ -143,22 +145,23 @@ class CopyJob:
 
     def plan(self, title: str) -> Plan:
         """Return the plan."""
-        routes = {name: self._route(name, array) for name, array in self.arrays.items()}
-        source, layouts, options = str(self.node.store_path), sorted(self.layouts.items()), sorted(self.options.items())
-        key = repr((title, source, layouts, options, self.limit))
-        notes = Notes(self.place, key)
+        models = self._make(StorePath(MemoryStore()), overwrite=False)  # what cannot be made is refused here
+        routes = {name: self._route(array, models[name]) for name, array in self.arrays.items()}
+        kinds = [(name, describe(array), describe(models[name])) for name, array in self.arrays.items()]
+        notes = Notes(self.place)
         self.between = {
             name: (notes.place / "between" / str(number), route)
             for number, (name, route) in enumerate(routes.items())
             if route.between is not None
         }
-        return Plan(title, list(self._stages(routes)), notes, self._begin, self._make_between, self._end)
+        key = repr((str(self.node.store_path), kinds, sorted(routes.items()), self.limit))
+        stages = list(self._stages(routes))
+        return Plan(title, stages, notes, key, self.overwrite, self._begin, self._make_between, self._end)
 
     def _target_of(self, name: str) -> StorePath:
-        return self.place / name if name else self.place
+        return below(self.place, name)
 
-    def _route(self, name: str, array: Array[Any]) -> Route:
-        target = zarr.from_array({}, data=array, write_data=False, **self._parameters(name))
+    def _route(self, array: Array[Any], target: Array[Any]) -> Route:
         own, new = chunk_borders(array, written=False), chunk_borders(target, written=True)
         return choose_route(own, new, array.dtype.itemsize, self.limit)
 
@@ -181,29 +184,46 @@ class CopyJob:
             yield stage_of("copy from arrays in between", second)
 
     def _begin(self) -> None:
+        self._make(self.place, self.overwrite)
+
+    def _make(self, place: StorePath, overwrite: bool) -> dict[str, Array[Any]]:
+        """Create the nodes, without elements, and return the arrays."""
         if isinstance(self.node, Group):
-            root = copy_group(self.node, self.place, self.overwrite, self.options.get("zarr_format"))
+            copy_group(self.node, place, overwrite, self.options.get("zarr_format"))
             for name, member in self.node.members(max_depth=None):
                 if isinstance(member, Group):
-                    copy_group(member, root.store_path / name, False, self.options.get("zarr_format"))
-        for name, array in self.arrays.items():
-            overwrite = self.overwrite and not name
-            zarr.from_array(
-                self._target_of(name), data=array, write_data=False, overwrite=overwrite, **self._parameters(name)
+                    copy_group(member, place / name, False, self.options.get("zarr_format"))
+        return {
+            name: zarr.from_array(
+                below(place, name), data=array, write_data=False, overwrite=overwrite and not name,
+                **self._parameters(name),
             )
+            for name, array in self.arrays.items()
+        }  # fmt: skip
 
     def _make_between(self) -> None:
         for name, (middle, route) in self.between.items():
             store_between(middle, self.arrays[name], route)
 
     def _end(self) -> Array[Any] | Group:
-        if isinstance(self.node, Group) and self.node.metadata.consolidated_metadata is not None:
+        if has_copy(self.node):
             with warnings.catch_warnings():  # the source has it
                 warnings.simplefilter("ignore", ZarrUserWarning)
                 zarr.consolidate_metadata(self.place.store, path=self.place.path)
         node = zarr.open(self.place, mode="r+")
         assert isinstance(node, Array | Group)
         return node
+
+
+def below(place: StorePath, name: str) -> StorePath:
+    """Return the place of a node below another; an empty name for that itself."""
+    return place / name if name else place
+
+
+def has_copy(node: Array[Any] | Group) -> bool:
+    """Return True if a group is stored with consolidated metadata."""
+    again = zarr.open(node.store_path, mode="r") if isinstance(node, Group) else node
+    return isinstance(again, Group) and again.metadata.consolidated_metadata is not None
 
 
 def store_between(middle: StorePath, array: Array[Any], route: Route) -> None:

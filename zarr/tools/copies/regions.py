@@ -31,6 +31,9 @@ class Regions(Sequence[Region]):
         self.borders = tuple(tuple(int(border) for border in axis) for axis in borders)
         self.counts = tuple(len(axis) - 1 for axis in self.borders)
 
+    def __repr__(self) -> str:
+        return f"Regions({self.borders})"
+
     def __len__(self) -> int:
         return math.prod(self.counts)
 

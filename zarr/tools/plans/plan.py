@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from zarr._records import record, set_values
-from zarr.buffer import default_buffer_prototype
 from zarr.errors import BaseZarrError
-from zarr.runners.sync import sync
-from zarr.storage.keys import JOB_PREFIX
-from zarr.storage.path import StorePath
+from zarr.runners.notes import Notes
 from zarr.tools.plans.executors import run_tasks
 from zarr.tools.plans.progress import Progress, reporting
+from zarr.tools.plans.targets import check_free, check_reached, describe_arrays
 
 MEMORY = "512 MiB"
 """The memory that a task may use by default."""
@@ -86,39 +84,6 @@ class Stage:
                 yield number, work, item
 
 
-class Notes:
-    """The notes of one plan in the target store.
-
-    Parameters
-    ----------
-    target : StorePath
-        The new node of the plan.
-    key : str
-        The description of the plan as text: another plan has other notes.
-    """
-
-    def __init__(self, target: StorePath, key: str) -> None:
-        name = hashlib.sha256(f"{target.path}\n{key}".encode()).hexdigest()[:16]
-        self.place = StorePath(target.store, f"{JOB_PREFIX}{name}")
-
-    def read(self) -> set[str]:
-        """Return all notes."""
-
-        async def names() -> set[str]:
-            return {name async for name in self.place.store.list_dir(f"{self.place.path}/notes")}
-
-        return sync(names())
-
-    def add(self, note: str) -> None:
-        """Add a note."""
-        empty = default_buffer_prototype().buffer.from_bytes(b"")
-        sync((self.place / "notes" / note).set(empty))
-
-    def clear(self) -> None:
-        """Remove all notes, and the arrays in between."""
-        sync(self.place.delete_dir())
-
-
 class Plan:
     """The tasks of a tool: print them, or run them.
 
@@ -130,12 +95,18 @@ class Plan:
         The tasks, in stages.
     notes : Notes
         The notes about finished tasks.
+    key : str
+        All that the tasks depend on, as text: another plan has another one.
+    overwrite : bool
+        If True, the node at the target is replaced.
     begin : callable
-        Creates the nodes of the target; raises an error if something is in the way.
+        Creates the nodes of the target.
     between : callable
         Creates the arrays in between, beside the notes.
     end : callable
         Completes the target, and returns the result of the tool.
+    check : callable, optional
+        Raises an error if the target cannot be made, before anything is changed.
 
     Examples
     --------
@@ -150,13 +121,18 @@ class Plan:
         title: str,
         stages: Sequence[Stage],
         notes: Notes,
+        key: str,
+        overwrite: bool,
         begin: Callable[[], None],
         between: Callable[[], None],
         end: Callable[[], Any],
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self.title = title
         self.stages = tuple(stages)
-        self._notes, self._begin, self._between, self._end = notes, begin, between, end
+        self._key = hashlib.sha256(f"{title}\n{key}".encode()).hexdigest()
+        self._notes, self._overwrite = notes, overwrite
+        self._begin, self._between, self._end, self._check = begin, between, end, check
 
     def __len__(self) -> int:
         """Return the number of tasks."""
@@ -215,14 +191,19 @@ class Plan:
         ------
         Exception
             The error of the first task that failed. Finished tasks are noted: run the plan again with ``resume=True``.
+        FileExistsError
+            If there are files at the target, and no node.
+        ValueError
+            If the target was changed since the plan was begun, or the workers of the executor do not reach it.
         """
-        ended = self._notes.read() if resume else set()
-        if "begun" not in ended:
-            ended = set()
+        goes_on = resume and self._was_begun()
+        if not goes_on:
+            self._check_target()
+        if executor is not None and len(self):
+            check_reached(self._notes, executor)
+        if not goes_on:
             self._make_nodes()
-            self._notes.clear()
-            self._between()
-            self._notes.add("begun")
+        ended = self._notes.read()
         with reporting(progress, self.title, len(self)) as report:
             for place, stage in enumerate(self.stages):
                 done = {int(note.partition(".")[2]) for note in ended if note.startswith(f"{place}.")}
@@ -232,13 +213,39 @@ class Plan:
         self._notes.clear()
         return result
 
-    def _make_nodes(self) -> None:
+    def _was_begun(self) -> bool:
+        """Return True if this plan was begun before; refuse a target that was changed meanwhile."""
+        begun = self._notes.begun()
+        if begun is None or begun.get("plan") != self._key:
+            return False
+        if begun.get("arrays") != describe_arrays(self._notes.target):
+            raise ValueError(
+                f"{self._notes.target} was changed since the job was begun there: make it anew with overwrite=True, "
+                "without resume=True"
+            )
+        return True
+
+    def _check_target(self) -> None:
+        """Refuse a target with something in the way, before anything is changed."""
         try:
-            self._begin()
+            self._check()
+            check_free(self._notes, self._overwrite)
         except BaseZarrError as error:
-            if "begun" not in self._notes.read():
+            begun = self._notes.begun()
+            if begun is None:
                 raise
-            raise type(error)(f"{error} The same job was begun there and stopped: resume=True goes on.") from None
+            same = begun.get("plan") == self._key
+            text = "The same job was begun there and stopped: resume=True goes on."
+            other = "Another job, or one with another source, was begun there and stopped."
+            raise type(error)(f"{error} {text if same else other}") from None
+
+    def _make_nodes(self) -> None:
+        """Create the nodes of the target; the notes of an earlier job end first, for its chunks are removed."""
+        self._notes.clear()
+        self._notes.add("begins")  # what is left if the program dies now may be replaced
+        self._begin()
+        self._between()
+        self._notes.begin({"plan": self._key, "arrays": describe_arrays(self._notes.target)})
 
     def _run_stage(
         self, place: int, stage: Stage, done: set[int], executor: Any, report: Callable[[int], None]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
+from zarr.runners.notes import unfinished
 from zarr.steps.requests import Get, ListDir, ask_steps
 from zarr.storage.keys import JOB_PREFIX, JOURNAL_FOLDER, LOCKS_FOLDER, REPAIR_FOLDER, is_partial, partial_owner
 from zarr.storage.local.files import is_alive
@@ -33,8 +34,8 @@ def find_faults(survey: Survey) -> Iterator[Fault]:
         yield from _in_folder(survey, os.fspath(survey.store.root))
     else:
         yield from _among_keys(survey)
+    yield from _jobs(survey)
     if not survey.path:
-        yield from _jobs(survey)
         yield from _beside(survey.store)
 
 
@@ -44,9 +45,9 @@ def _jobs(survey: Survey) -> Iterator[Fault]:
         "notes of a tool that has not ended. Call it again with resume=True; or remove this folder, and what the tool "
         "has made."
     )
-    for name in survey.runner.run(ask_steps(ListDir(""))):
-        if name.startswith(JOB_PREFIX):
-            yield Fault("left-over-job", name, "", text)
+    names = survey.runner.run(ask_steps(ListDir("")))
+    for name in unfinished(survey.store, names, survey.path):
+        yield Fault("left-over-job", name, "", text)
 
 
 def _among_keys(survey: Survey) -> Iterator[Fault]:
