@@ -22,7 +22,7 @@ MENDED: list[faults.Plant] = [
     faults.wrong_format, faults.no_shape, faults.negative_shape, faults.unknown_type, faults.wrong_fill,
     faults.wrong_separator, faults.missing_array, faults.missing_group, faults.parent_missing,
     faults.copy_of_old_attributes, faults.copy_lacks_node, faults.copy_has_gone_node, faults.copy_is_no_object,
-    faults.copy_of_damage, faults.outside_grid, faults.misplaced_separator, faults.misplaced_encoding,
+    faults.copy_of_damage, faults.outside_grid, faults.misplaced_encoding,
     faults.stray_in_array, faults.stray_of_other_rank, faults.stray_leading_zero,
 ]  # fmt: skip
 MENDED_2 = [faults.damaged_attributes, faults.copy_cut_off, faults.copy_of_other_version]
@@ -41,7 +41,7 @@ PLANTED = [
 # Files in groups may be those of other programs.
 LEFT_ALONE = [
     faults.truncated_plain, faults.truncated_compressed, faults.wrong_checksum, faults.flipped_index,
-    faults.stray_in_group, faults.stray_in_root,
+    faults.stray_in_group, faults.stray_in_root, faults.misplaced_separator,
 ]  # fmt: skip
 
 
@@ -96,6 +96,35 @@ def test_attributes_come_back_with_the_document_of_an_array() -> None:
     assert get(store, ".zarr-repair/1/g/.zattrs") == b"{"
 
 
+def test_sound_documents_that_are_newer_than_the_copy_stay() -> None:
+    for damaged in (".zattrs", ".zarray"):
+        store = MemoryStore()
+        fill(store, 2)
+        edit(store, "a/.zarray", lambda document: document.update(shape=[8, 4]))
+        put(store, "a/.zattrs", {"new": 1})
+        put(store, f"a/{damaged}", b"{")
+        changes = repair(store, dry_run=False)
+        assert [change.key for change in changes if change.action != "consolidate"] == [f"a/{damaged}"] * 2
+        array = zarr.open_group(store, use_consolidated=False)["a"]
+        assert (array.shape == (8, 4)) == (damaged == ".zattrs")
+        assert ("new" in array.attrs) == (damaged == ".zarray")
+
+
+def test_chunks_of_a_document_that_lost_its_separator_stay() -> None:
+    store = MemoryStore()
+    array = zarr.create_array(
+        store, data=np.arange(1, 5).reshape(2, 2), chunks=(1, 1), zarr_format=2,
+        chunk_key_encoding={"name": "v2", "separator": "/"}, fill_value=0,
+    )  # fmt: skip
+    edit(store, ".zarray", lambda document: document.pop("dimension_separator"))
+    report = verify(store)
+    assert report.counts == {"key-misplaced": 4}
+    assert "separator" in report.faults[0].text
+    assert repair(store, dry_run=False) == []
+    edit(store, ".zarray", lambda document: document.update(dimension_separator="/"))
+    np.testing.assert_array_equal(array[:], np.arange(1, 5).reshape(2, 2))
+
+
 @pytest.mark.parametrize("plant", LEFT_ALONE, ids=lambda plant: plant.__name__)
 def test_damaged_chunks_and_files_of_others_stay_as_they_are(plant: faults.Plant) -> None:
     store = MemoryStore()
@@ -146,7 +175,7 @@ def test_left_overs_in_a_folder(tmp_path: Path) -> None:
 def test_many_faults_at_once() -> None:
     store = MemoryStore()
     fill(store, 3)
-    for plant in (faults.not_json, faults.stray_leading_zero, faults.parent_missing, faults.misplaced_separator):
+    for plant in (faults.not_json, faults.stray_leading_zero, faults.parent_missing, faults.misplaced_encoding):
         plant(store, 3)
     edit(store, "t/zarr.json", lambda document: document.update(attributes={"new": 1}))
     repair(store, dry_run=False)

@@ -28,6 +28,7 @@ from zarr.tools.verification.survey import Survey
 
 Action: TypeAlias = Literal["move", "write", "consolidate"]
 
+_DAMAGED: Final = frozenset(("document-unreadable", "document-invalid", "document-nonconforming"))
 _MOVED: Final = frozenset(("key-stray", "key-misplaced", "chunk-outside-grid", "left-over-value", "left-over-locks"))
 
 
@@ -158,21 +159,27 @@ class _Repairer:
             if fault.kind == "parent-missing":
                 yield self._write(fault.key, _GROUPS[fault.key.rpartition("/")[2]], fault)
         for path in dict.fromkeys(fault.path for fault in faults if fault.kind.startswith("document-")):
-            yield from self._from_copy(path, next(fault for fault in faults if fault.path == path))
+            yield from self._from_copy(path, [fault for fault in faults if fault.path == path])
         for fault in faults:
             if fault.kind in _MOVED:
                 yield self._move(fault.key, fault)
         yield from self._copies(faults)
 
-    def _from_copy(self, path: str, fault: Fault) -> Iterator[Change]:
-        """Yield the changes that restore the documents of a node; existing ones are set aside."""
+    def _from_copy(self, path: str, faults: list[Fault]) -> Iterator[Change]:
+        """Yield the changes that restore missing and damaged documents of a node; damaged ones are set aside.
+
+        Sound ones stay: they may be newer than the copy.
+        """
         copied = self.survey.healthy_copies[path]
         there = self.survey.documents.get(path, frozenset()) - {".zmetadata"}
+        wrong = {fault.key for fault in faults if fault.kind in _DAMAGED}
         replaced = {"zarr.json"} if "zarr.json" in copied else {".zarray", ".zgroup", ".zattrs"}
-        for name in sorted(there & replaced):
-            yield self._move(node_key(path, name), fault)
+        damaged = {name for name in there & replaced if node_key(path, name) in wrong}
+        for name in sorted(damaged):
+            yield self._move(node_key(path, name), faults[0])
         for name, document in sorted(copied.items(), key=lambda item: item[0] != ".zattrs"):
-            yield self._write(node_key(path, name), document, fault)
+            if name in damaged or name not in there:
+                yield self._write(node_key(path, name), document, faults[0])
 
     def _copies(self, faults: list[Fault]) -> Iterator[Change]:
         """Yield the changes that make consolidated metadata anew; a document ``.zmetadata`` is set aside first."""

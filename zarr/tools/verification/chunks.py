@@ -7,7 +7,7 @@ from typing import Final
 
 from zarr.arrays.layout import ArrayLayout
 from zarr.chunks.keys import DefaultChunkKeyEncoding, V2ChunkKeyEncoding
-from zarr.steps.requests import Get, Size, Steps
+from zarr.steps.requests import Get, Size, Steps, ask_steps
 from zarr.tools.verification import payloads, shards
 from zarr.tools.verification.report import Fault
 from zarr.tools.verification.survey import Survey, error_text, is_left_over
@@ -52,8 +52,22 @@ def find_keys(survey: Survey) -> Iterator[tuple[str, str, Coords] | Fault]:
             yield path, key, coords
         elif len(survey.formats(path)) == 1:  # otherwise the key may belong to the other format
             fault = misfit(layout, key)
+            if fault is not None and fault.kind == "key-misplaced":
+                fault = _unless_alone(survey, layout, fault)
             if fault is not None:
                 yield fault
+
+
+def _unless_alone(survey: Survey, layout: ArrayLayout, fault: Fault) -> Fault:
+    """Return the fault of a misplaced key; it is not mendable if no chunk is where readers look for it.
+
+    Then the document may be wrong, and the key right: one that has lost its separator misplaces all chunks.
+    """
+    coords = next(coords for _, coords, is_inside in _decoded(layout, fault.key) if is_inside)
+    if survey.runner.run(ask_steps(Size(layout.key(coords)))) is not None:
+        return fault
+    text = f"{fault.text} There is none: set the separator of the keys in the document right, or move the chunk."
+    return Fault(fault.kind, fault.key, fault.path, text)
 
 
 def _belongs_to_missing(survey: Survey, key: str) -> bool:
@@ -82,27 +96,35 @@ def misfit(layout: ArrayLayout, key: str) -> Fault | None:
     >>> misfit(array._handle.layout, "c/2").kind, misfit(array._handle.layout, "1").kind
     ('chunk-outside-grid', 'key-misplaced')
     """
-    name, path, counts = key[len(layout.prefix) :], layout.path, layout.outer.cdata_shape
+    path, counts = layout.path, layout.outer.cdata_shape
+    try:
+        for is_own, coords, is_inside in _decoded(layout, key):
+            if is_own and not is_inside:
+                text = f"the chunk {coords} lies outside of the grid of {counts} chunks: no reader reads it."
+                return Fault("chunk-outside-grid", key, path, text, mendable=True)
+            if is_inside:
+                text = f"the chunk {coords} has the key {layout.key(coords)!r} in this array: readers look there."
+                return Fault("key-misplaced", key, path, text, mendable=True)
+    except NotImplementedError:
+        return None  # a foreign encoding, which may well have such a key
+    text = f"the array /{path} has no chunk of this key. Move it elsewhere if it is of use."
+    return Fault("key-stray", key, path, text, mendable=True)
+
+
+def _decoded(layout: ArrayLayout, key: str) -> Iterator[tuple[bool, Coords, bool]]:
+    """Yield the coordinates that a key may mean: True if in the own encoding, and True if the grid has them."""
+    name, counts = key[len(layout.prefix) :], layout.outer.cdata_shape
     own = getattr(layout.metadata, "chunk_key_encoding", None)
     for encoding in (own, *_OTHER_ENCODINGS):
         try:
             coords = tuple(int(part) for part in encoding.decode_chunk_key(name))  # type: ignore[union-attr]
             same = encoding.encode_chunk_key(coords) == name  # type: ignore[union-attr]
         except NotImplementedError:
-            return None  # a foreign encoding, which may well have such a key
+            raise
         except (ValueError, IndexError, TypeError):
             continue
-        if not same or len(coords) != layout.ndim:
-            continue
-        inside = all(0 <= at < count for at, count in zip(coords, counts, strict=True))
-        if encoding is own and not inside:
-            text = f"the chunk {coords} lies outside of the grid of {counts} chunks: no reader reads it."
-            return Fault("chunk-outside-grid", key, path, text, mendable=True)
-        if inside:
-            text = f"the chunk {coords} has the key {layout.key(coords)!r} in this array: readers look for it there."
-            return Fault("key-misplaced", key, path, text, mendable=True)
-    text = f"the array /{path} has no chunk of this key. Move it elsewhere if it is of use."
-    return Fault("key-stray", key, path, text, mendable=True)
+        if same and len(coords) == layout.ndim:
+            yield encoding is own, coords, all(0 <= at < count for at, count in zip(coords, counts, strict=True))
 
 
 def check_steps(layout: ArrayLayout, key: str, coords: Coords) -> Steps[list[Fault]]:
