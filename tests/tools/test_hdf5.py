@@ -427,3 +427,23 @@ def test_references_to_netcdf_for_xarray(tmp_path: Path) -> None:
         xr.open_zarr(str(tmp_path / "a.json"), consolidated=False) as new,
     ):
         xr.testing.assert_identical(old.load(), new.load())
+
+
+@pytest.mark.parametrize("suffix", ["h5", "nc"])
+def test_elements_in_attributes_that_the_type_lacks(suffix: str, tmp_path: Path) -> None:
+    if suffix == "nc":
+        pytest.importorskip("h5netcdf")
+    given = {"missing_value": -9999, "valid_max": 1e20, "valid_min": 3, "_FillValue": 300, "flag_values": [1, 256]}
+    array = zarr.create_array(tmp_path / "a", data=np.arange(3, dtype="u1"), attributes=given)
+    losses = zarr.tools.convert(array, tmp_path / f"a.{suffix}").losses
+    with h5py.File(tmp_path / f"a.{suffix}") as file:
+        attributes = {name: np.squeeze(value).tolist() for name, value in file["data"].attrs.items() if name in given}
+        assert file["data"].attrs["valid_min"].dtype == "u1"
+    kept = dict(given)
+    if suffix == "nc":
+        del kept["_FillValue"]  # which must be an element there
+    assert attributes == kept
+    for name in ("missing_value", "valid_max", "_FillValue", "flag_values"):
+        assert any(name in text and "uint8 does not have" in text for text in losses), name
+    floats = zarr.create_array(tmp_path / "f", data=np.arange(3, dtype="f4"), attributes={"missing_value": 0.1})
+    assert not any("missing_value" in text for text in zarr.tools.convert(floats, tmp_path / f"f.{suffix}").losses)

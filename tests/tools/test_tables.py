@@ -273,3 +273,35 @@ def test_tables_without_rows(tmp_path: Path) -> None:
     assert read(tmp_path / "a.parquet").members["x"].shape == (0,)
     (tmp_path / "a.csv").write_text("a,b\n")
     assert read(tmp_path / "a.csv").members["b"].shape == (0,)
+
+
+def test_numbers_with_leading_zeros_stay_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_scan, "EVERY", 2)
+    path = tmp_path / "a.csv"
+    path.write_text('zip,size,zero,day,signed\n12,0.5,0,2020-01-05,-1\n13,10,1,2020-02-05,2\n"007",20,0,2020-03-05,-07\n')
+    found = {name: column.read((slice(0, 3),)).tolist() for name, column in read_csv(path, []).members.items()}
+    day = [datetime.date(2020, month, 5) for month in (1, 2, 3)]
+    assert found == {
+        "zip": ["12", "13", "007"], "size": [0.5, 10.0, 20.0], "zero": [0, 1, 0], "day": day,
+        "signed": ["-1", "2", "-07"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("data", "mask"),
+    [
+        (np.array(["2020-01-01", "NaT", "2020-01-03"], "M8[D]"), None), (np.array([1, 0, 3]), np.array([1, 0, 1], "?")),
+        (np.array([1, "NaT", 3], "m8[s]"), None), (np.array(["a", "", "c"], "T"), np.array([1, 0, 1], "?")),
+    ],
+    ids=["dates", "numbers", "durations", "texts"],
+)  # fmt: skip
+def test_a_null_alone_in_its_row(data: Any, mask: Any, tmp_path: Path) -> None:
+    members: dict[str, Any] = {"x": ArrayContents(data.shape, data.dtype, data.__getitem__)}
+    if mask is not None:
+        members["v"] = ArrayContents(mask.shape, mask.dtype, mask.__getitem__, attributes={"valid_of": "x"})
+    write_csv(GroupContents({}, members), tmp_path / "a.csv", [])
+    found = read_csv(tmp_path / "a.csv", [])
+    values = found.members["x"].read((slice(0, 3),))
+    assert values.shape == (3,)
+    kept = np.array([1, 0, 1], "?")
+    np.testing.assert_array_equal(values[kept], data[kept].astype(values.dtype))

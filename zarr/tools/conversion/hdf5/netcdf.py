@@ -71,7 +71,10 @@ def _write_array(group: Any, name: str, path: str, array: ArrayContents, losses:
         _fit_chunks(path, array, parameters, losses)
     is_named = "_FillValue" in array.attributes
     if is_named:
-        parameters["fillvalue"] = hdf5_attribute("_FillValue", array.attributes["_FillValue"], array.dtype)[0]
+        parameters["fillvalue"], lost = hdf5_attribute("_FillValue", array.attributes["_FillValue"], array.dtype)
+        if lost:
+            lose(losses, path, f"the attribute _FillValue: {lost}")
+            del parameters["fillvalue"]
     elif array.fill_value is None and (usual := FILL_VALUES_OF_NETCDF.get(np.dtype(array.dtype).str[1:])) is not None:
         parameters["fillvalue"] = usual
     dimensions = _dimensions(group, path, array, losses)

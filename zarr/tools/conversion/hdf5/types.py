@@ -174,7 +174,10 @@ def hdf5_attribute(name: str, value: Any, dtype: np.dtype[Any] | None) -> tuple[
     flat = value if isinstance(value, list) else [value]
     own = dtype if dtype is not None and name in OF_THE_TYPE else None
     if own is not None and own.kind in "iufb" and all(isinstance(each, int | float) for each in flat):
-        found = np.array(value).astype(own)
+        found = _cast(value, own)
+        if found is None:
+            other, lost = hdf5_attribute(name, value, None)
+            return other, lost or f"that it is an element: {own} does not have the value {value}"
         return (found if isinstance(value, list) else found[()]), ""
     if own is not None and own.kind == "S" and isinstance(value, str):
         return np.array(value.encode("utf-8", "surrogateescape"), own), ""
@@ -187,6 +190,18 @@ def hdf5_attribute(name: str, value: Any, dtype: np.dtype[Any] | None) -> tuple[
     elif not isinstance(value, dict):
         return value, ""
     return _as_json(value), "written as a text of JSON"
+
+
+def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return numbers in another data type; None if it lacks one of them, apart from digits of a float."""
+    given = np.array(value)
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = given.astype(dtype)
+    except (OverflowError, TypeError):
+        return None
+    kept = np.isfinite(found) == np.isfinite(given) if dtype.kind == "f" else found == given
+    return found if np.all(kept) else None
 
 
 def _numbers(value: list[Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +19,8 @@ EVERY: Final = 65_536
 _SEPARATORS: Final = ",;\t|"
 _QUOTE, _LINE_FEED, _RETURN = b'"'[0], b"\n"[0], b"\r"[0]
 _EXACT: Final = 1 << 53
+_ZEROS: Final = re.compile(rb"(?:^|[,;\t|\n\r\"])[ ]*[-+]?0[0-9]")
+"""What a value with a leading zero looks like; moments have it, too."""
 
 
 class CsvScan(NamedTuple):
@@ -110,9 +113,7 @@ def parse_rows(path: str, scan: CsvScan, first: int, last: int, columns: Sequenc
         The type of each column by its number; None: find them.
     """
     arrow, reader = load("pyarrow"), load("pyarrow.csv")
-    with open(path, "rb") as file:
-        file.seek(scan.starts[first])
-        data = file.read(scan.starts[last] - scan.starts[first])
+    data = _bytes_of(path, scan, first, last)
     labels = [str(place) for place in range(len(scan.names))]
     return reader.read_csv(
         arrow.BufferReader(data),
@@ -125,11 +126,19 @@ def parse_rows(path: str, scan: CsvScan, first: int, last: int, columns: Sequenc
     )
 
 
+def _bytes_of(path: str, scan: CsvScan, first: int, last: int) -> bytes:
+    """Return some parts of the rows as they are stored."""
+    with open(path, "rb") as file:
+        file.seek(scan.starts[first])
+        return file.read(scan.starts[last] - scan.starts[first])
+
+
 def _types(path: str, scan: CsvScan) -> tuple[tuple[Any, ...], tuple[bool, ...]]:
     """Return the type of each column that holds all of its values, and True if some values are missing."""
     arrow = load("pyarrow")
     types: list[Any] = [arrow.null() for _ in scan.names]
     nulls, long = [False] * len(types), [False] * len(types)
+    padded: set[int] = set()
     places = range(len(types))
     for part in range(len(scan.starts) - 1):
         table = parse_rows(path, scan, part, part + 1, places, None)
@@ -139,9 +148,14 @@ def _types(path: str, scan: CsvScan) -> tuple[tuple[Any, ...], tuple[bool, ...]]
             types[place] = _common(arrow, types[place], column.type)
             nulls[place] = nulls[place] or column.null_count > 0
             long[place] = long[place] or _is_long(path, scan, part, place, column)
+        for place in _zero_padded(path, scan, part, table):
+            padded.add(place)
     texts = [
-        arrow.types.is_null(kind) or arrow.types.is_string(kind) or (arrow.types.is_floating(kind) and exact)
-        for kind, exact in zip(types, long, strict=True)
+        place in padded
+        or arrow.types.is_null(kind)
+        or arrow.types.is_string(kind)
+        or (arrow.types.is_floating(kind) and exact)
+        for place, (kind, exact) in enumerate(zip(types, long, strict=True))
     ]
     return (
         tuple(arrow.string() if text else kind for text, kind in zip(texts, types, strict=True)),
@@ -155,7 +169,7 @@ def _types(path: str, scan: CsvScan) -> tuple[tuple[Any, ...], tuple[bool, ...]]
 def _is_long(path: str, scan: CsvScan, part: int, place: int, column: Any) -> bool:
     """Return True if a column of numbers has integers that no float can hold, such as identifiers of 20 digits."""
     arrow, compute = load("pyarrow"), load("pyarrow.compute")
-    if not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
+    if not _is_number(arrow, column.type):
         return False
     limits = compute.min_max(column).as_py()
     large = any(abs(limit) > _EXACT for limit in limits.values() if limit is not None)
@@ -165,6 +179,22 @@ def _is_long(path: str, scan: CsvScan, part: int, place: int, column: Any) -> bo
     return bool(compute.any(compute.match_substring_regex(texts, r"^\s*[-+]?\d{17,}\s*$")).as_py())
 
 
+def _zero_padded(path: str, scan: CsvScan, part: int, table: Any) -> Iterator[int]:
+    """Yield the columns of numbers with zeros before a digit, such as postal codes: as numbers they would lose them."""
+    arrow, compute = load("pyarrow"), load("pyarrow.compute")
+    places = [place for place, column in enumerate(table.columns) if _is_number(arrow, column.type)]
+    if not places or not _ZEROS.search(_bytes_of(path, scan, part, part + 1)):
+        return
+    texts = parse_rows(path, scan, part, part + 1, places, dict.fromkeys(places, arrow.string()))
+    for place, column in zip(places, texts.columns, strict=True):
+        if compute.any(compute.match_substring_regex(column, r"^\s*[-+]?0\d")).as_py():
+            yield place
+
+
+def _is_number(arrow: Any, kind: Any) -> bool:
+    return bool(arrow.types.is_integer(kind) or arrow.types.is_floating(kind))
+
+
 def _common(arrow: Any, first: Any, second: Any) -> Any:
     """Return a type that can hold the values of two."""
     types = arrow.types
@@ -172,7 +202,7 @@ def _common(arrow: Any, first: Any, second: Any) -> Any:
         return first
     if types.is_null(first):
         return second
-    numbers = [types.is_integer(kind) or types.is_floating(kind) for kind in (first, second)]
+    numbers = [_is_number(arrow, kind) for kind in (first, second)]
     if all(numbers):
         return arrow.float64()
     moments = [types.is_timestamp(kind) or types.is_date(kind) for kind in (first, second)]

@@ -98,11 +98,19 @@ def write_csv(contents: Contents, path: Any, losses: list[str]) -> None:
             schema = schema.set(place, field.with_type(arrow.int64()))
         elif arrow.types.is_dictionary(field.type):
             schema = schema.set(place, field.with_type(field.type.value_type))
+    alone = columns.is_one_with_nulls()
+    if alone:  # a row of nothing but a null would be an empty line, which is no row: it becomes ""
+        schema = schema.set(0, schema.field(0).with_type(arrow.string()))
     separator = "\t" if str(path).lower().endswith(".tsv") else ","
     options = writing.WriteOptions(delimiter=separator)
     with writing.CSVWriter(path, schema, write_options=options) as writer:
         for batch in columns.batches(schema):
-            writer.write_batch(batch)
+            writer.write_batch(_without_nulls(batch) if alone else batch)
+
+
+def _without_nulls(batch: Any) -> Any:
+    arrow, compute = load("pyarrow"), load("pyarrow.compute")
+    return arrow.record_batch([compute.fill_null(batch.column(0), "")], batch.schema)
 
 
 class _Columns:
@@ -159,6 +167,12 @@ class _Columns:
     def labels(self) -> dict[str, str]:
         """Return the names of the columns in the file."""
         return {name: str(array.attributes.get("name", name)) for name, array in self.arrays.items()}
+
+    def is_one_with_nulls(self) -> bool:
+        """Return True if there is one column, and it may have nulls."""
+        (name, array), *others = self.arrays.items()
+        times = getattr(array.dtype, "kind", "") in ("M", "m")
+        return not others and (times or name in self.masks or array.attributes.get("nulls") == "NaN")
 
     def note_attributes(self) -> None:
         """Note the loss of attributes, which a csv file does not have."""
