@@ -359,7 +359,8 @@ class StoreUnavailableError(BaseZarrError, OSError):
 class ValueReplacedError(BaseZarrError, OSError):
     """A value has not the version that a reader asked for: a writer has replaced it.
 
-    What to do: read the value again. Arrays do that by themselves.
+    What to do: read the value again; arrays do that by themselves. If a zip file was changed by another process, open
+    the node again and repeat the call.
     """
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import subprocess
 import sys
 import threading
 import zipfile
@@ -16,6 +18,7 @@ import pytest
 import zarr
 from tests.trust.together import rounds, run_together
 from zarr.buffer.cpu import Buffer
+from zarr.errors import ValueReplacedError
 from zarr.storage import ZipStore
 from zarr.storage.zip.container import END_SIGNATURE
 
@@ -112,6 +115,120 @@ def test_another_process_is_kept_out_while_one_adds(tmp_path: Path) -> None:
         process.join(60)
         store.close()
     assert contents(path) == {"a": b"1", "b": b"2", "d": b"theirs"}
+
+
+def by_another_process(path: Path, program: str) -> None:
+    """Run lines that change the archive, through a store of mode "a"."""
+    lines = ["import sys, zarr", "store = zarr.storage.ZipStore(sys.argv[1], mode='a')", program, "store.close()"]
+    subprocess.run([sys.executable, "-c", "\n".join(lines), str(path)], check=True, timeout=120)
+
+
+def array_in(path: Path) -> Any:
+    """An array of which each process writes a part."""
+    with ZipStore(path, mode="w") as store:
+        zarr.create_array(store, name="x", shape=(8,), chunks=(4,), dtype="i4")[:] = 0
+    return zarr.open_array(ZipStore(path, mode="a"), path="x", mode="r+")
+
+
+def values_in(path: Path, name: str = "x") -> list[int]:
+    values: list[int] = zarr.open_array(ZipStore(path), path=name, mode="r")[:].tolist()
+    return values
+
+
+ADD = "zarr.create_array(store, name='y', shape=(2,), dtype='i4')[:] = 5"
+
+
+@pytest.mark.parametrize("compacts", [False, True])
+def test_what_another_process_added_after_the_opening_stays(tmp_path: Path, compacts: bool) -> None:
+    array = array_in(tmp_path / "a.zip")
+    assert array[:].tolist() == [0] * 8
+    by_another_process(tmp_path / "a.zip", ADD + ("\nstore.compact()" if compacts else ""))
+    array[4:] = 7
+    with pytest.raises(zarr.errors.ContainsArrayError):
+        zarr.create_array(array.store, name="y", shape=(3,), dtype="i4")
+    array.store.close()
+    assert values_in(tmp_path / "a.zip") == [0] * 4 + [7] * 4
+    assert values_in(tmp_path / "a.zip", "y") == [5, 5]
+
+
+def test_a_node_of_another_process_is_not_replaced_by_the_first_change(tmp_path: Path) -> None:
+    store = array_in(tmp_path / "a.zip").store
+    assert not store.exists_sync("y/zarr.json")
+    by_another_process(tmp_path / "a.zip", ADD)
+    with pytest.raises((zarr.errors.ContainsArrayError, ValueReplacedError)):
+        zarr.create_array(store, name="y", shape=(3,), dtype="i4")
+    store.close()
+    assert values_in(tmp_path / "a.zip", "y") == [5, 5]
+
+
+@pytest.mark.parametrize("compacts", [False, True])
+def test_a_part_of_a_chunk_that_another_process_changed(tmp_path: Path, compacts: bool) -> None:
+    """The first change has read the chunk before the file could be claimed: it is refused, once."""
+    array = array_in(tmp_path / "a.zip")
+    assert array[0] == 0
+    program = "zarr.open_array(store, path='x', mode='r+')[1] = 5" + ("\nstore.compact()" if compacts else "")
+    by_another_process(tmp_path / "a.zip", program)
+    with pytest.raises(ValueReplacedError, match="another process has changed 'x/c/0'"):
+        array[0] = 3
+    array[0] = 3
+    array[4:] = 9
+    array.store.close()
+    assert values_in(tmp_path / "a.zip") == [3, 5, 0, 0, 9, 9, 9, 9]
+
+
+def test_attributes_that_another_process_changed(tmp_path: Path) -> None:
+    array = array_in(tmp_path / "a.zip")
+    by_another_process(tmp_path / "a.zip", "zarr.open_array(store, path='x', mode='r+').attrs['theirs'] = 1")
+    with pytest.raises(ValueReplacedError, match=r"zarr\.json"):
+        array.attrs["ours"] = 2
+    array.attrs["ours"] = 2
+    array.store.close()
+    assert dict(zarr.open_array(ZipStore(tmp_path / "a.zip"), path="x", mode="r").attrs) == {"theirs": 1, "ours": 2}
+
+
+def test_a_removal_removes_what_another_process_added(tmp_path: Path) -> None:
+    store = array_in(tmp_path / "a.zip").store
+    assert list(store.list_prefix_sync("x/"))
+    by_another_process(tmp_path / "a.zip", "store.set_sync('x/more', store.get_sync('x/zarr.json'))")
+    store.delete_dir_sync("x")
+    store.close()
+    assert not any(name.startswith("x/") for name in contents(tmp_path / "a.zip"))
+
+
+def test_two_processes_that_begin_one_archive(tmp_path: Path) -> None:
+    """Who commits first is kept."""
+    path = tmp_path / "a.zip"
+    store = ZipStore(path, mode="a")
+    put(store, "ours", b"1")
+    by_another_process(path, ADD)
+    with pytest.raises(FileExistsError, match="another process has created"):
+        store.close()
+    assert values_in(path, "y") == [5, 5]
+    put(store, "ours", b"1")
+    store.close()
+    assert contents(path)["ours"] == b"1"
+    assert values_in(path, "y") == [5, 5]
+    assert os.listdir(tmp_path) == ["a.zip"]
+
+
+@pytest.mark.parametrize("removes", [True, False])
+@pytest.mark.parametrize("change", ["commit", "compact"])
+def test_a_file_that_another_program_put_there(tmp_path: Path, removes: bool, change: str) -> None:
+    """It keeps to no lock."""
+    path = tmp_path / "a.zip"
+    array = array_in(path)
+    array[0] = 1
+    if change == "compact":
+        array.store.commit()
+    other = tmp_path / "other.zip"
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("theirs", b"precious")
+    os.unlink(path) if removes else os.replace(other, path)
+    with pytest.raises(ValueReplacedError, match="replaced or removed"):
+        getattr(array.store, change)()
+    with contextlib.suppress(ValueReplacedError):
+        array.store.close()
+    assert not path.exists() if removes else contents(path) == {"theirs": b"precious"}
 
 
 @forks

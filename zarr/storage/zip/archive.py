@@ -21,10 +21,10 @@ from functools import partial
 from typing import IO, Any, Final
 
 from zarr._process import at_exit, at_fork, living
-from zarr.errors import FolderInPlaceError
+from zarr.errors import FolderInPlaceError, ValueReplacedError
 from zarr.storage.checks import refused
 from zarr.storage.keys import METADATA_NAMES, is_key
-from zarr.storage.local.files import partial_name, sync_directory
+from zarr.storage.local.files import claim, partial_name, sync_directory
 from zarr.storage.zip import container
 from zarr.storage.zip.container import Entry, Handle, ZipFormatError
 
@@ -36,6 +36,11 @@ FORK_WAIT_SECONDS: Final = 5.0
 """The seconds that a fork waits for running calls of one archive."""
 
 Known = tuple[Handle, dict[str, Entry]]
+
+
+def _content_of(entry: Entry | None) -> tuple[int, int] | None:
+    """Return what tells two values apart; their places differ after the file was compacted."""
+    return None if entry is None else (entry.crc, entry.size)
 
 
 def _dos_time() -> tuple[int, int]:
@@ -67,6 +72,12 @@ class Archive:
         self._writable = False
         self._dirty = False
         self._new = False
+        self._stamp: Any = None
+        """The stamp of the open file when its directory was read."""
+        self._seen: set[str] | None = None if read_only else set()
+        """The keys that were read before the file was claimed; None: their values cannot change unnoticed."""
+        self._stale: set[str] = set()
+        """Those of them that another process had changed when the file was claimed."""
         self._end = 0
         self._pid = os.getpid()
         self._ended = False
@@ -94,8 +105,10 @@ class Archive:
                 if shared is not None:
                     shared.commit()  # so that entries added by stores of this process are visible
             if self.path is not None and not self.read_only and not os.path.exists(self.path):
+                self._exclusive = True
                 return self._start()
             handle = self._opened()
+            self._stamp = handle.stamp()
             self._known = known = (handle, self._read_directory(handle))
             return known
 
@@ -129,9 +142,11 @@ class Archive:
         with self.lock:
             self.check_ours()
             if self._exclusive and self.path is not None and os.path.exists(self.path):
-                raise FileExistsError(f"{self.path} was created by another process meanwhile")
+                raise self._taken()
+            exclusive = self._exclusive
             self.close_file()
             self._start()
+            self._exclusive = exclusive
 
     def check_ours(self) -> None:
         """Refuse to empty a zip file of another kind, as many programs use for their documents.
@@ -167,7 +182,7 @@ class Archive:
             except (FileNotFoundError, PermissionError) as error:
                 raise refused(error, self.path) from error
             handle.claim()
-        self._end, self._writable, self._dirty = 0, True, True
+        self._end, self._writable, self._dirty, self._seen = 0, True, True, None
         self._new = self.path is not None
         self._pid = os.getpid()
         known: Known = (handle, {})
@@ -217,7 +232,8 @@ class Archive:
         entry = Entry(key, method, zlib.crc32(data), len(stored), len(data), 0, date_time=_dos_time())
         payload = container.local_header(entry) + stored
         with self.lock:
-            handle = self._make_writable()
+            handle = self.make_writable()
+            self._check_fresh((key,))
             offset = self._append(handle, payload)
             self._latest()[key] = dataclasses.replace(entry, header_offset=offset)
             self._changed()
@@ -243,15 +259,40 @@ class Archive:
     def remove(self, keys: Collection[str]) -> None:
         """Remove values, all at once; missing keys are no error."""
         with self.lock:
+            if keys:
+                self.make_writable()
+                self._check_fresh(keys)
             present = [key for key in keys if key in self._latest()]
             if len(present) == 1:
-                self._make_writable()
                 self._latest().pop(present[0], None)
                 self._changed()
             elif present:
                 with self.all_or_nothing() as entries:
                     for key in present:
                         entries.pop(key, None)
+
+    def note_read(self, key: str) -> None:
+        """Note that a key is about to be read: the next change may follow from its value."""
+        if self._seen is not None:
+            self._seen.add(key)
+        elif self._stale:
+            self._stale.discard(key)
+
+    def _check_fresh(self, keys: Iterable[str]) -> None:
+        """Refuse a change of what another process has changed since it was read here, once.
+
+        Raises
+        ------
+        ValueReplacedError
+        """
+        if not self._stale or self._stale.isdisjoint(keys):
+            return
+        changed = sorted(self._stale.intersection(keys))
+        self._stale.difference_update(changed)
+        raise ValueReplacedError(
+            f"another process has changed {changed[0]!r} in {self.path} since it was read here; it stays as it is: "
+            "open the node again and repeat the call"
+        )
 
     def _latest(self) -> dict[str, Entry]:
         """Return the entries as they will be after the changes of a running batch."""
@@ -274,7 +315,7 @@ class Archive:
         Yields the entries as they will be.
         """
         with self.lock:
-            handle = self._make_writable()
+            handle = self.make_writable()
             if self._batch is not None:  # a finalizer inside such changes: its own join them
                 yield self._batch
                 return
@@ -302,8 +343,8 @@ class Archive:
 
     # Adding to the file
 
-    def _make_writable(self) -> Handle:
-        """Get ready to add entries after the last directory."""
+    def make_writable(self) -> Handle:
+        """Get ready to add entries after the last directory; from now on all that other processes added is known."""
         if _ENDED:
             raise ValueError(f"the program is ending and its zip archives are closed: nothing was added to {self.path}")
         handle = self.known()[0]
@@ -314,9 +355,9 @@ class Archive:
         if self._writable:
             raise self._busy("the process that this one was forked from")
         if self.path is not None:
-            handle = self._claim(handle, self.path)
+            handle = self._claim(self.path)
         self._make_room(handle)
-        self._writable = True
+        self._writable, self._seen = True, None
         self._pid = os.getpid()
         return handle
 
@@ -324,7 +365,7 @@ class Archive:
         message = f"{whom} adds to this zip archive; close it there first, or use a LocalStore"
         return BlockingIOError(errno.EWOULDBLOCK, message, self.path)
 
-    def _claim(self, old: Handle, path: str) -> Handle:
+    def _claim(self, path: str) -> Handle:
         """Become the only process that adds to the file, and read all that others have added."""
         while True:
             handle = Handle(io.FileIO(path, "rb+"), owned=True)
@@ -332,10 +373,14 @@ class Archive:
                 raise self._busy("another process")
             if handle.is_at(path):
                 break  # otherwise it was just compacted: another file has its name
-        entries = self.entries
-        if handle.size() != self._end or not handle.is_file_of(old):
-            entries = self._read_directory(handle)
-        self._known = (handle, entries)
+        old = self.entries
+        if handle.stamp() == self._stamp:
+            self._known = (handle, old)
+            return handle
+        new = self._read_directory(handle)
+        self._known = (handle, new)  # before the keys are looked at: later ones are read in it
+        seen = self._seen.copy() if self._seen else ()
+        self._stale = {key for key in seen if _content_of(old.get(key)) != _content_of(new.get(key))}
         return handle
 
     def _make_room(self, handle: Handle) -> None:
@@ -359,6 +404,7 @@ class Archive:
                 return
             self._dirty = False  # changes of a finalizer from here on are committed the next time
             try:
+                self._check_in_place(self._known[0])
                 self._write_directory(self._known[0])
                 self._publish()
             except BaseException as error:
@@ -378,13 +424,37 @@ class Archive:
         if self.fsync:
             handle.fsync()
 
+    def _check_in_place(self, handle: Handle) -> None:
+        """Refuse to go on if another program has put another file in place of this one, or removed it.
+
+        Raises
+        ------
+        ValueReplacedError
+        """
+        if self.path is not None and self._temporary is None and not handle.is_at(self.path):
+            raise ValueReplacedError(
+                f"another program has replaced or removed {self.path} since this store began to add to it: what was "
+                "added since the last commit is not in the present file; open it again and repeat the changes"
+            )
+
+    def _taken(self) -> FileExistsError:
+        return FileExistsError(
+            errno.EEXIST,
+            "another process has created this zip archive since a new one was begun here: what was added here is not "
+            "stored, what is there stays; open it again and repeat the changes",
+            self.path,
+        )
+
     def _publish(self) -> None:
         """Give a new file its name."""
         if self._temporary is None or self.path is None:
             return
-        if self._exclusive and os.path.exists(self.path):
-            raise FileExistsError(f"{self.path} was created by another process meanwhile")
-        self._replace(self._temporary, self.path)
+        if not self._exclusive:
+            self._replace(self._temporary, self.path)
+        elif os.path.exists(self.path) or not claim(self._temporary, self.path):
+            raise self._taken()
+        elif self.fsync:
+            sync_directory(os.path.dirname(self.path) or ".")
         self._temporary, self._exclusive = None, False
 
     def _replace(self, temporary: str, path: str) -> None:
@@ -408,7 +478,7 @@ class Archive:
         """Write the archive anew without replaced and removed values; it changes in one step."""
         with self.lock:
             self.commit()
-            source = self._make_writable()
+            source = self.make_writable()
             if self.path is None:
                 self._compact_in_memory(source)
                 return
@@ -420,6 +490,7 @@ class Archive:
                 entries, end = self._copy(source, target, old.values())
                 if self.fsync:
                     target.fsync()
+                self._check_in_place(source)
                 if old == self.entries:  # otherwise a finalizer has written: its entry is not in the copy
                     self._replace(temporary, self.path)
                     done = True
@@ -476,7 +547,9 @@ class Archive:
         """Close the file without committing; readers in other threads may still use it."""
         with self.lock:
             known, self._known = self._known, None
-            self._writable = self._dirty = self._new = False
+            self._writable = self._dirty = self._new = self._exclusive = False
+            self._stale = set()
+            self._seen = None if self.read_only else set()
             if known is not None:
                 known[0].release()
             if self._temporary is not None and self._pid == os.getpid():

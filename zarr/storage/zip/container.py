@@ -481,11 +481,12 @@ class Handle:
             fcntl.flock(self._file.fileno(), fcntl.LOCK_UN)
             self._claimed_by = -1
 
-    def is_file_of(self, other: Handle) -> bool:
-        """Return True if two handles are of one file; False if that is unknown."""
-        if not (self._owned and other._owned):
-            return False
-        return os.path.samestat(os.fstat(self._file.fileno()), os.fstat(other._file.fileno()))
+    def stamp(self) -> tuple[int, int, int, int] | None:
+        """Return device, inode, size and time of the file, which another one has not; None for a file of the user."""
+        if not self._owned:
+            return None
+        status = os.fstat(self._file.fileno())
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
     def is_at(self, path: str) -> bool:
         """Return True if the file still has its name."""

@@ -208,6 +208,7 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
 
     def _payload(self, key: str, byte_range: ByteRequest | None = None) -> bytes | None:
         archive = self._archive
+        archive.note_read(key)
         handle, entries = archive.known()
         entry = entries.get(key)
         if entry is None:
@@ -240,6 +241,7 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
 
     def _size(self, key: str) -> int | None:
         check_key(key)
+        self._archive.note_read(key)
         entry = self._archive.known()[1].get(key)
         return None if entry is None else entry.size
 
@@ -283,6 +285,7 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
         """
         self._check_writable()
         with self._archive.lock:
+            self._archive.make_writable()
             if self.exists_sync(key):
                 return False
             self.set_sync(key, value)
@@ -297,6 +300,7 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
         self._check_writable()
         if not prefix:
             self._archive.check_ours()
+        self._archive.make_writable()
         super().delete_dir_sync(prefix)
 
     async def clear(self) -> None:
