@@ -16,9 +16,10 @@ from typing import Any, TypeAlias
 from zarr._process import at_fork
 from zarr.abc.store import Store
 from zarr.buffer.core import Buffer, default_buffer_prototype
-from zarr.errors import label_of
+from zarr.errors import MetadataValidationError, ZarrUserWarning, label_of
 from zarr.metadata.copies import ASIDE, INLINE, CopyText, find_copy
 from zarr.metadata.documents import load_document
+from zarr.notices import warn
 from zarr.steps.documents import ancestors, hold_node, node_key
 from zarr.steps.requests import Gather, Get, GetMany, Put, Steps
 
@@ -226,11 +227,16 @@ def _carriers(changes: Mapping[str, Collection[str]], replaced: Collection[str])
 def _rewrite_steps(
     path: str, name: str, changes: Mapping[str, Collection[str]], replaced: Collection[str], locking: str
 ) -> Steps[bool]:
-    """Change one copy; return False if there is none."""
+    """Change one copy; return False if there is none, or none that can be read."""
     key = node_key(path, name)
     yield hold_node(path, locking)
     raw = yield Get(key)
-    copy = None if raw is None else find_copy(raw.to_bytes(), name, key)
+    try:
+        copy = None if raw is None else find_copy(raw.to_bytes(), name, key)
+    except MetadataValidationError as error:  # the node itself is stored: a copy of it must not undo that
+        again = f"consolidate_metadata of the group /{path} writes it anew"
+        warn(f"consolidated metadata was not updated. {error} {again}", ZarrUserWarning)
+        return False
     if copy is None:
         return False
     stored = yield from _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)

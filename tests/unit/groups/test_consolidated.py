@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Iterator
 
@@ -225,3 +226,27 @@ def test_whatever_is_done_the_copy_stays_true(zarr_format: int, steps: list[tupl
                 pass  # not every step is possible everywhere
             check_true(store)
             assert seen(root) == seen(zarr.open_group(store, use_consolidated=False))
+
+
+@pytest.mark.parametrize(("zarr_format", "name"), [(2, ".zmetadata"), (3, "zarr.json")])
+@pytest.mark.parametrize("damage", [b"no JSON", b"[1]", b'"consolidated_metadata"'])
+def test_a_damaged_copy_stops_no_change(zarr_format: int, name: str, damage: bytes) -> None:
+    """The node is stored by then: an error would leave a node that the program believes it has not made."""
+    store = MemoryStore()
+    group = zarr.open_group(store, mode="w", zarr_format=zarr_format)  # type: ignore[arg-type]
+    array = group.create_array("x", shape=4, dtype="i4")
+    zarr.consolidate_metadata(store)
+    group = zarr.open_group(store, use_consolidated=False)
+    store.set_sync(name, default_buffer_prototype().buffer.from_bytes(damage))
+    shown = pytest.warns(ZarrUserWarning, match=r"not updated.*consolidate_metadata of the group / writes it anew")
+    with shown if zarr_format == 2 or b"consolidated" in damage else contextlib.nullcontext():
+        array.attrs["a"] = 1
+        array.resize(5)
+    assert array.attrs["a"] == 1
+    if zarr_format == 2:
+        with shown:
+            group.create_array("y", shape=4, dtype="i4")
+            del group["x"]
+        zarr.consolidate_metadata(store)
+        check_true(store)
+        assert list(zarr.open_group(store)) == ["y"]
