@@ -266,6 +266,25 @@ def test_fields(zarr_format: Any, shards: Any, way: Any) -> None:
     assert (array[...] == data).all()
 
 
+@pytest.mark.parametrize("inner", [[("f", "<i4"), ("y", "<f8")], [("x", "<i4"), ("y", "<f8")]])
+@pytest.mark.parametrize("shards", [None, (6,)])
+def test_a_field_that_is_a_structure(inner: Any, shards: Any, way: Any) -> None:
+    data = np.zeros(10, dtype=[("f", inner), ("g", "<i2")])
+    data["g"] = range(10)
+    array = way(zarr.create_array({}, data=data, chunks=(3,), shards=shards))
+    value = np.array([(i, i * 1.5) for i in range(10)], dtype=inner)
+    array["f"] = data["f"] = value
+    assert (array[...] == data).all()
+    array["f", 2:5] = data["f"][2:5] = np.array((7, 8.0), dtype=inner)
+    array.set_basic_selection(slice(6, 8), value[:2], fields="f")
+    array.set_coordinate_selection([9], value[:1], fields="f")
+    data["f"][6:8], data["f"][9] = value[:2], value[0]
+    assert (array[...] == data).all()
+    array.set_basic_selection(slice(0, 1), data[["g", "f"]][4:5], fields=["g", "f"])
+    data[0] = data[4]
+    assert (array[...] == data).all()
+
+
 @pytest.mark.parametrize(
     "value", [3, 3.7, "5", np.float64(2), [[1] * 6], np.arange(6), np.arange(6)[:, None], np.array(4)]
 )

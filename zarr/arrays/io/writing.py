@@ -141,7 +141,11 @@ def _repaired_steps(handle: ArrayHandle, steps: Steps[None]) -> Steps[None]:
 def elements_for(layout: ArrayLayout, plan: zarr_core.Plan, value: Any, fields: Fields, points: bool) -> Ndarray:
     """Return a value as elements of the array, or of some of its fields, in the shape of a plan."""
     if fields is not None:
-        return prepare_value(value, selections.field_dtype(layout.dtype, fields), plan.shape, points)
+        prepared = prepare_value(value, selections.field_dtype(layout.dtype, fields), plan.shape, points)
+        if isinstance(fields, str) and prepared.dtype.names is not None:
+            # The names of a value are those of the fields to write, not those inside of one.
+            return prepared.view([(fields, prepared.dtype)])
+        return prepared
     if layout.nullable is not None:
         value = layout.nullable.from_values(value)
     if layout.dtype.kind == "O" and not plan.shape and isinstance(layout.zdtype, text.PythonObject):
