@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import count
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -117,6 +117,17 @@ def shard_starts(grid: zarr_core.Grid, inner: Sequence[int]) -> list[Any]:
     return starts
 
 
+Edges: TypeAlias = tuple[tuple[int, int], ...]
+
+
+def is_edge(edges: Edges, coords: tuple[int, ...]) -> bool:
+    """Return True if a chunk reaches beyond the array: another handle may have appended elements there."""
+    for d, last in edges:  # noqa: SIM110 - `any` takes three times as long
+        if coords[d] == last:
+            return True
+    return False
+
+
 class ArrayLayout:
     """All that reads and writes of one array need, computed when it is opened.
 
@@ -136,6 +147,8 @@ class ArrayLayout:
         The grid on which selections are planned: chunks, or the inner chunks of shards.
     outer : zarr_core.Grid
         The grid of stored objects; the same as ``grid`` without shards.
+    edges, outer_edges : tuple of (int, int)
+        The axes along which the last chunk of ``grid``, or of ``outer``, reaches beyond the array, with its index.
     chain : CodecChain
         The codecs of one chunk of ``grid``.
     shard : ShardLevel or None
@@ -147,10 +160,10 @@ class ArrayLayout:
     """
 
     __slots__ = (
-        "_encoding", "_missing_codec", "cache_bytes", "chain", "chunk_nbytes", "config", "dtype", "fill", "grid",
-        "inner", "keys", "metadata", "ndim", "nullable", "order", "outer", "outer_chain", "path", "prefix", "program",
-        "reads_missing", "regular", "retries", "scope", "shape", "shard", "skip_filled", "stamp", "starts", "store",
-        "zdtype",
+        "_encoding", "_missing_codec", "cache_bytes", "chain", "chunk_nbytes", "config", "dtype", "edges", "fill",
+        "grid", "inner", "keys", "metadata", "ndim", "nullable", "order", "outer", "outer_chain", "outer_edges",
+        "path", "prefix", "program", "reads_missing", "regular", "retries", "scope", "shape", "shard", "skip_filled",
+        "stamp", "starts", "store", "zdtype",
     )  # fmt: skip
 
     def __init__(self, metadata: ArrayV2Metadata | ArrayV3Metadata, path: str, config: ArrayConfig) -> None:
@@ -234,6 +247,15 @@ class ArrayLayout:
             self.grid = zarr_core.Grid([zarr_core.RegularAxis(n, c) for n, c in zip(self.shape, inner, strict=True)])
             self.starts = shard_starts(self.outer, inner)
         self.regular: bool = self.grid.regular
+        edges: list[Edges] = []
+        for grid in (self.outer,) if inner is None else (self.outer, self.grid):
+            found = []
+            for d, axis in enumerate(grid.axes):
+                last = axis.nchunks - 1
+                if last >= 0 and axis.valid_length(last) < axis.chunk_length(last):
+                    found.append((d, last))
+            edges.append(tuple(found))
+        self.outer_edges, self.edges = edges[0], edges[-1]
 
     def __copy__(self) -> ArrayLayout:
         # The general case, without modules that finalizers can no longer load.
@@ -309,14 +331,20 @@ class ArrayLayout:
         view = copy(self)
         view.shard, view.inner, view.starts = None, None, []
         view.grid, view.chain, view.regular = self.outer, self.outer_chain, self.outer.regular
+        view.edges = self.outer_edges
         return view
 
     def varied(self, **behaviour: Any) -> ArrayLayout:
-        """Return the same layout with other values of ``reads_missing``, ``retries``, ``skip_filled`` or ``order``."""
+        """Return the same layout with other values of some attributes, as ``reads_missing`` or ``skip_filled``."""
         layout = copy(self)
         for name, value in behaviour.items():
             setattr(layout, name, value)
         return layout
+
+    @property
+    def closed(self) -> ArrayLayout:
+        """The same layout for writes beside which nobody else appends: chunks at the edge are whole, too."""
+        return self.varied(edges=(), outer_edges=()) if self.outer_edges else self
 
     def describe(self) -> str:
         """Describe the array for an error message."""

@@ -410,6 +410,10 @@ def refuse_beside_data(shape: Any, dtype: Any) -> None:
             )
 
 
+def _fill_steps(handle: ArrayHandle, data: Any) -> Steps[None]:
+    yield from setitem_steps(handle, Ellipsis, data, handle.layout.closed)
+
+
 def init_array_steps(
     store_path: StorePath,
     metadata: ArrayV2Metadata | ArrayV3Metadata,
@@ -425,7 +429,7 @@ def init_array_steps(
         metadata = ArrayV2Metadata.from_dict(settle(metadata.to_dict()))
     handle = ArrayHandle(store_path, metadata, settled)
     locking = settled.locking
-    contents = None if data is None else partial(setitem_steps, handle, Ellipsis, data)
+    contents = None if data is None else partial(_fill_steps, handle, data)
     direct = handle.serving is store_path.store
     (documents,) = yield write_node(store_path, metadata, overwrite, contents if direct else None, locking)
     handle.state.documents = documents

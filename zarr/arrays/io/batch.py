@@ -5,8 +5,7 @@ limit), a completely written chunk is encoded without reading the store; any oth
 read puts pending elements over stored ones.
 
 A batch has one lock, taken like the locks of nodes: writes, reads and the end of a batch never overlap. A batch that
-has
-ended stays harmless: writes through it go straight to the store.
+has ended stays harmless: writes through it go straight to the store.
 """
 
 from __future__ import annotations
@@ -20,6 +19,8 @@ import numpy as np
 import zarr_core
 from zarr._lazy import LazyModule
 from zarr.arrays.io.chunks import decode_steps, gather_into, new_chunk, note_place, put_chunk_steps
+from zarr.arrays.layout import is_edge
+from zarr.errors import ChunkError
 from zarr.steps.requests import Gather, Get, Hold, Steps
 
 if TYPE_CHECKING:
@@ -63,10 +64,13 @@ class Pending:
         return self.chunk.nbytes + (0 if self.written is None else self.written.nbytes)
 
     def covers(self, valid: Coords) -> bool:
-        """Return True if every element inside the array was written; a True result is remembered."""
-        if self.written is not None and bool(self.written[tuple(map(slice, valid))].all()):
+        """Return True if every element of a part was written; for the whole chunk, this is remembered."""
+        if self.written is None:
+            return True
+        covered = bool(self.written[tuple(map(slice, valid))].all())
+        if covered and valid == self.chunk.shape:
             self.written = None
-        return self.written is None
+        return covered
 
     def merge(self, stored: Ndarray) -> None:
         """Take the elements that were not written from the stored chunk; keep the mask, as the store may change."""
@@ -246,8 +250,14 @@ def _settle_steps(batch: Batch, coords: Coords, anew: bool = False) -> Steps[Non
     """Complete a pending chunk with stored elements: those of its first read, or those of now."""
     pending, layout = batch.chunks[coords], batch.layout
     before = pending.nbytes
-    if not pending.covers(valid_shape(layout, coords)) and (anew or not pending.settled):
-        pending.merge((yield from _stored_chunk_steps(layout, coords, pending.chunk.shape)))
+    inside = valid_shape(layout, coords)
+    # What is stored keeps what another handle has appended beyond the array.
+    if not pending.covers(pending.chunk.shape if anew else inside) and (anew or not pending.settled):
+        try:
+            pending.merge((yield from _stored_chunk_steps(layout, coords, pending.chunk.shape)))
+        except ChunkError:
+            if not pending.covers(inside):
+                raise
     batch.budget.add(pending.nbytes - before)
 
 
@@ -279,7 +289,7 @@ def _put(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray
     gather_into(pending.chunk, value, slot, fields)
     if pending.written is None:
         return
-    if slot.whole and fields is None and layout is batch.layout:  # complete by the largest of the layouts
+    if slot.whole and fields is None and not is_edge(layout.edges, slot.coords):
         batch.budget.add(-pending.written.nbytes)
         pending.written = None
     else:
@@ -307,16 +317,22 @@ def _store_shard_steps(
 ) -> Steps[None]:
     part = _shards.ShardPart.of(at, list(places), counts)
     pendings = [batch.chunks[coords] for coords in places.values()]
-    whole = [p.covers(valid_shape(layout, coords)) for p, coords in zip(pendings, places.values(), strict=True)]
+    inside = [p.covers(valid_shape(layout, coords)) for p, coords in zip(pendings, places.values(), strict=True)]
+    covered = all(inside) and len(inside) == shard_write.chunks_inside(layout, at, counts)
+    whole = [p.covers(p.chunk.shape) for p in pendings]
 
     def chunk_steps(k: int, old: Any) -> Steps[Ndarray]:
         if old is not None:
-            pendings[k].merge((yield from decode_steps(layout.chain, old)))
+            try:
+                pendings[k].merge((yield from decode_steps(layout.chain, old)))
+            except ChunkError:
+                if not inside[k]:
+                    raise
         elif pendings[k].settled:
             pendings[k].merge(new_chunk(layout, pendings[k].chunk.shape))
         return pendings[k].chunk
 
-    yield from shard_write.put_part_steps(layout, part, whole, chunk_steps, batch.bulk)
+    yield from shard_write.put_part_steps(layout, part, whole, chunk_steps, batch.bulk, covered)
     for coords in places.values():
         batch.forget(coords)
 

@@ -15,12 +15,25 @@ import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule, load
+from zarr.arrays.layout import is_edge
 from zarr.chunks.spec import LONGEST_DELAY
 from zarr.dtype.base import empty_array
 from zarr.errors import ChunkError, ChunkNotFoundError, NothingToStoreError
-from zarr.steps.requests import Await, ChangedMeanwhileError, Delete, Gather, Get, Hold, Put, Stamp, Steps, Transfer
+from zarr.steps.requests import (
+    Await,
+    ChangedMeanwhileError,
+    Delete,
+    Gather,
+    Get,
+    Hold,
+    Put,
+    Stamp,
+    Steps,
+    Transfer,
+)
 
 if TYPE_CHECKING:
+
     from zarr.arrays.layout import ArrayLayout
     from zarr.buffer.core import Buffer
     from zarr.codecs.base.chain import CodecChain
@@ -262,12 +275,18 @@ def changed_chunk_steps(
     fields: list[str] | None,
 ) -> Steps[Ndarray]:
     """Return the chunk of a slot as it will be stored; ``old`` is its stored value, not needed for a whole chunk."""
-    if slot.whole and fields is None:
+    covers = fields is None and slot.whole
+    if covers and old is None:
         return whole_chunk(layout, slot, value)
     if old is None:
         chunk = new_chunk(layout, slot.chunk_shape)
     else:
-        chunk = np.array((yield from decode_steps(chain, old)) if chain.asynchronous else chain.decode(old))
+        try:
+            chunk = np.array((yield from decode_steps(chain, old)) if chain.asynchronous else chain.decode(old))
+        except ChunkError:
+            if not covers:
+                raise
+            return whole_chunk(layout, slot, value)  # what a damaged chunk had beyond the array is lost already
     if fields is None:
         zarr_core.gather(value, slot, chunk)
     else:
@@ -278,11 +297,15 @@ def changed_chunk_steps(
 def write_chunk_steps(
     layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray, fields: list[str] | None
 ) -> Steps[None]:
-    """Write one slot: a whole chunk without reading it, a part of one by reading, changing and writing it."""
-    key = layout.key(slot.coords)
+    """Write one slot: a whole chunk without reading it, a part of one by reading, changing and writing it.
+
+    A chunk that reaches beyond the array is never whole: another handle may have appended to the array meanwhile.
+    """
+    coords, edges = slot.coords, layout.edges
+    key = layout.key(coords)
     try:
         chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
-        whole = slot.whole and fields is None
+        whole = slot.whole and fields is None and not (edges and is_edge(edges, coords))
         # The old value of a whole chunk does not matter, so the lock is held only while the chunk is stored.
         scope = layout.scope
         late = whole and (scope is None or not scope.required)
@@ -311,31 +334,6 @@ def write_slots_steps(
     """Write slots the plain way."""
     if len(slots):
         yield Gather(write_chunk_steps(layout, plan.slot(i), value, fields) for i in slots)
-
-
-def left_over(job: Any) -> list[int]:
-    """Return the slots that a bulk write did not write, first those at which it stopped: their error comes first."""
-    refused = dict.fromkeys(slot for slot, _ in job.errors)
-    return [*refused, *(slot for slot in job.failed.tolist() if slot not in refused)]
-
-
-def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray) -> Steps[None]:
-    """Write the whole slots in one job; write the others, and failed ones, the plain way."""
-    if plan.all_whole:
-        whole, partial_slots = None, []
-        count = plan.nslots
-    else:
-        flags = np.fromiter((plan.whole(i) for i in range(plan.nslots)), dtype=bool, count=plan.nslots)
-        whole, partial_slots = np.flatnonzero(flags).astype(np.int64), np.flatnonzero(~flags).tolist()
-        count = len(whole)
-    if count:
-        nbytes, slots = count * layout.chunk_nbytes, None if whole is None else whole.tolist()
-        job = zarr_core.WriteJob(plan, layout.program, value, layout.fill, layout.skip_filled, slots=whole)
-        scope = layout.scope
-        yield Transfer(job, "write", layout.keys, plan, count=count, nbytes=nbytes, slots=slots, scope=scope)
-        partial_slots = left_over(job) + partial_slots
-    if partial_slots:
-        yield from write_slots_steps(layout, plan, value, None, partial_slots)
 
 
 T = TypeVar("T")

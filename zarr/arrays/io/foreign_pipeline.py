@@ -15,7 +15,7 @@ import zarr_core
 from zarr.abc.codec import CodecPipeline
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.chunks import check_missing, patient_steps
-from zarr.arrays.layout import ArrayLayout, codecs_of
+from zarr.arrays.layout import ArrayLayout, codecs_of, is_edge
 from zarr.buffer.core import BufferPrototype, NDBuffer
 from zarr.registry import get_pipeline_class
 from zarr.steps.requests import Await, Gather, Hold, Steps
@@ -55,7 +55,8 @@ def entries(
         slot = plan.slot(i)
         spec = layout.spec_for(slot.chunk_shape, prototype)
         getter = place / layout.key(slot.coords)[cut:]
-        yield getter, spec, slot.chunk_selection, slot.out_selection, slot.whole
+        whole = slot.whole and not is_edge(layout.edges, slot.coords)
+        yield getter, spec, slot.chunk_selection, slot.out_selection, whole
 
 
 def pipeline_read_steps(

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 
 import zarr_core
 from zarr.abc.store import ByteRequest, RangeByteRequest
-from zarr.arrays.io.chunks import changed_chunk_steps, left_over, note_place, payload_steps
+from zarr.arrays.io.bulk_write import edge_flags, left_over, reaches, whole_flags, write_edges_steps
+from zarr.arrays.io.chunks import changed_chunk_steps, decode_steps, note_place, payload_steps
 from zarr.arrays.io.shard_read import ShardPart, check_rows, index_bytes, index_format, index_range, parsed_index
-from zarr.arrays.layout import ArrayLayout
+from zarr.arrays.layout import ArrayLayout, is_edge
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.codecs.base.shard_level import EMPTY, ShardLevel, damaged_shard
-from zarr.errors import ValueReplacedError
+from zarr.errors import ChunkError, ValueReplacedError
 from zarr.steps.requests import Delete, Gather, Get, GetParts, Hold, Put, Splice, Steps, Transfer
 
 Ndarray = np.ndarray[Any, Any]
@@ -172,11 +173,15 @@ def write_part_steps(
 ) -> Steps[None]:
     """Write the slots of one shard."""
     whole = [fields is None and plan.whole(slot) for slot in part.slots]
+    covered = all(whole) and len(whole) == chunks_inside(layout, part.coords, part.counts)
+    if layout.edges and is_edge(layout.outer_edges, part.coords):
+        at_edge = (is_edge(layout.edges, plan.coords(slot)) for slot in part.slots)
+        whole = [each and not edge for each, edge in zip(whole, at_edge, strict=True)]
 
     def chunk_steps(k: int, old: Buffer | None) -> Steps[Ndarray]:
         return changed_chunk_steps(layout, layout.chain, plan.slot(part.slots[k]), old, value, fields)
 
-    yield from put_part_steps(layout, part, whole, chunk_steps, bulk)
+    yield from put_part_steps(layout, part, whole, chunk_steps, bulk, covered)
 
 
 def put_part_steps(
@@ -185,6 +190,7 @@ def put_part_steps(
     whole: list[bool],
     chunk_steps: Callable[[int, Buffer | None], Steps[Ndarray]],
     bulk: str | None,
+    covered: bool,
 ) -> Steps[None]:
     """Store some inner chunks of one shard; kept ones are not decoded, and are read only if files cannot be spliced.
 
@@ -194,21 +200,31 @@ def put_part_steps(
     part : ShardPart
         The inner chunks to store.
     whole : list of bool
-        For each shard, True if it is made without its stored bytes.
+        For each of them, True if it is made without its stored bytes.
     chunk_steps : callable
         Returns the steps of the k-th of them, from its stored bytes (None: not stored, or not needed).
     bulk : str, optional
         "files": the store itself copies kept bytes.
+    covered : bool
+        If True, all elements inside the array are written: a damaged shard is replaced.
     """
     shard, key = layout.shard, layout.key(part.coords)
     assert shard is not None
-    looks = not all(whole) or len(whole) < chunks_inside(layout, part.coords, part.counts)
-    old: dict[int, Buffer]
-    known: list[Known]
+    # Inner chunks beyond the array count where another handle may have appended them.
+    count = part.nchunks if layout.outer_edges else chunks_inside(layout, part.coords, part.counts)
+    looks = not all(whole) or len(whole) < count
     try:
         yield Hold((key,), "chunk", layout.scope)
         for splice in WAYS if bulk == "files" and looks else (False,):
-            pieces, old, known = (yield from _old_steps(layout, key, part, whole, splice)) if looks else ([], {}, [])
+            pieces: list[Piece] = []
+            old: dict[int, Buffer] = {}
+            known: list[Known] = []
+            try:
+                if looks:
+                    pieces, old, known = yield from _old_steps(layout, key, part, whole, splice)
+            except ChunkError:
+                if not covered:
+                    raise
             for k, place in enumerate(part.inner):
                 chunk = yield from chunk_steps(k, old.get(place))
                 raw = yield from payload_steps(layout, layout.chain, chunk, layout.skip_filled)
@@ -301,34 +317,64 @@ def write_shards_steps(
     """Write all slots of a plan on inner chunks."""
     groups = zarr_core.ShardGroups(plan, layout.starts)
     indexes = list(range(groups.ngroups))
+
+    def part_steps(g: int) -> Steps[None]:
+        return write_part_steps(layout, plan, ShardPart(groups, g), value, fields, bulk)
+
     if bulk is not None and layout.program is not None and fields is None and plan.nslots > 1:
-        whole, indexes = split_groups(layout, plan, groups)
+        whole, edge, indexes = split_groups(layout, plan, groups)
+        bulk_steps = partial(write_shards_bulk_steps, layout, plan, groups, value)
         if len(whole):
-            left = yield from write_shards_bulk_steps(layout, plan, groups, value, whole)
-            indexes = left + indexes
+            indexes = (yield from bulk_steps(whole)) + indexes
+        if edge:
+            look_steps = partial(_reaches_steps, layout, plan, groups, edge_flags(plan, layout.edges))
+            yield from write_edges_steps(layout, groups.coords, edge, look_steps, bulk_steps, part_steps)
         if not indexes:
             return
-    write = partial(write_part_steps, layout, plan, value=value, fields=fields, bulk=bulk)
     if len(indexes) == 1:
-        yield from write(ShardPart(groups, indexes[0]))
+        yield from part_steps(indexes[0])
     else:
-        yield Gather(write(ShardPart(groups, g)) for g in indexes)
+        yield Gather(part_steps(g) for g in indexes)
 
 
 def split_groups(
     layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups
-) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the shards that are completely written, and the others."""
-    flags = None
-    if not plan.all_whole:
-        flags = np.fromiter((plan.whole(i) for i in range(plan.nslots)), dtype=bool, count=plan.nslots)
+) -> tuple[NDArray[np.int64], list[int], list[int]]:
+    """Return the shards that are completely written, those of which this is true inside the array, and the others."""
+    flags = None if plan.all_whole else whole_flags(plan)
     whole: list[int] = []
+    edge: list[int] = []
     rest: list[int] = []
     for g in range(groups.ngroups):
-        slots = groups.slots(g)
-        full = len(slots) == chunks_inside(layout, groups.coords(g), groups.chunks_per_shard(g))
-        (whole if full and (flags is None or flags[slots].all()) else rest).append(g)
-    return np.array(whole, dtype=np.int64), rest
+        slots, coords = groups.slots(g), groups.coords(g)
+        full = len(slots) == chunks_inside(layout, coords, groups.chunks_per_shard(g))
+        if not (full and (flags is None or flags[slots].all())):
+            rest.append(g)
+        else:
+            (edge if is_edge(layout.outer_edges, coords) else whole).append(g)
+    return np.array(whole, dtype=np.int64), edge, rest
+
+
+def _reaches_steps(
+    layout: ArrayLayout, plan: zarr_core.Plan, groups: zarr_core.ShardGroups, at_edge: NDArray[np.bool_], g: int
+) -> Steps[bool]:
+    """Return True if anything is stored of a shard beyond the array; all its inner chunks inside belong to the plan."""
+    part = ShardPart(groups, g)
+    key, whole = layout.key(part.coords), (~at_edge[part.slots]).tolist()
+    slots = dict(zip(part.inner, part.slots, strict=True))
+    try:
+        kept, old, _ = yield from _old_steps(layout, key, part, whole, True)
+        if kept:
+            return True
+        for place, raw in old.items():
+            if reaches(layout, (yield from decode_steps(layout.chain, raw)), plan.valid_shape(slots[place])):
+                return True
+    except ChunkError:
+        return False  # what a damaged shard held is lost already
+    except Exception as error:
+        note_place(error, layout, key, "writing")
+        raise
+    return False
 
 
 def write_shards_bulk_steps(

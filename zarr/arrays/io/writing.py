@@ -10,7 +10,7 @@ import numpy as np
 import zarr_core
 from zarr._lazy import LazyModule
 from zarr.arrays.io import selection as selections
-from zarr.arrays.io.chunks import MIN_BULK_SLOTS, write_bulk_steps, write_chunk_steps, write_slots_steps
+from zarr.arrays.io.chunks import MIN_BULK_SLOTS, write_chunk_steps, write_slots_steps
 from zarr.arrays.io.reading import PLANNERS, wants_pipeline
 from zarr.arrays.io.selection import Fields, plan_simple, simple_kind
 from zarr.arrays.layout import ArrayLayout, foreign_buffers
@@ -22,9 +22,10 @@ from zarr.steps.requests import Gather, Steps
 if TYPE_CHECKING:
     from zarr.arrays import documents
     from zarr.arrays.handle import ArrayHandle
-    from zarr.arrays.io import foreign_pipeline, shard_write
+    from zarr.arrays.io import bulk_write, foreign_pipeline, shard_write
     from zarr.dtype.types import text
 else:
+    bulk_write = LazyModule("zarr.arrays.io.bulk_write")
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     documents = LazyModule("zarr.arrays.documents")
     shard_write = LazyModule("zarr.arrays.io.shard_write")
@@ -50,9 +51,11 @@ def check_writable(handle: ArrayHandle) -> None:
         raise ReadOnlyError(f"the array was opened with immutable=True: {handle.describe()}; open it without, to write")
 
 
-def setitem_steps(handle: ArrayHandle, selection: Any, value: Any) -> Steps[None]:
-    """Write to the selection between the brackets of ``array[...] = value``."""
-    layout = handle.state.layout
+def setitem_steps(
+    handle: ArrayHandle, selection: Any, value: Any, layout: ArrayLayout | None = None
+) -> Steps[None]:
+    """Write to the selection between the brackets of ``array[...] = value``, by the layout of the handle or another."""
+    layout = layout or handle.state.layout
     if handle.store_path.store.read_only is True or layout.stamp is not None:
         check_writable(handle)
     items = selection if type(selection) is tuple else (selection,)
@@ -175,7 +178,7 @@ def write_plan_steps(
     if count == 1:
         return write_chunk_steps(layout, plan.slot(0), value, fields)
     if bulk is not None and layout.program is not None and fields is None and count >= MIN_BULK_SLOTS:
-        return write_bulk_steps(layout, plan, value)
+        return bulk_write.write_bulk_steps(layout, plan, value)
     return write_slots_steps(layout, plan, value, fields, range(count))
 
 
