@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,7 @@ import pytest
 
 import zarr
 from tests.trust.together import rounds, run_together
+from zarr.errors import ArrayNotFoundError
 from zarr.storage import MemoryStore
 
 LAYOUTS: dict[str, dict[str, Any]] = {
@@ -139,3 +143,65 @@ def test_a_batch_whose_end_was_skipped_ends_when_its_scope_goes(whole: str) -> N
     assert zarr.open_array(group.store, path="a")[:].tolist() == [1] * 10
     (array if whole == "array" else group["a"])[0] = 2
     assert zarr.open_array(group.store, path="a")[0] == 2
+
+
+def in_a_child(action: Callable[[], Any]) -> None:
+    """Run something in a forked child; it must end well."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            action()
+            code = 0
+        finally:
+            os._exit(code)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked on POSIX systems only")
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_forked_child_stores_its_own_writes_and_not_those_of_its_parent(layout: str, tmp_path: Path) -> None:
+    group = zarr.open_group(tmp_path, mode="w", zarr_format=2 if layout == "format 2" else 3)
+    array = zarr.create_array(tmp_path, name="x", shape=(8, 8), dtype="i4", **LAYOUTS[layout])
+
+    def stored() -> list[int]:
+        found: list[int] = zarr.open_array(tmp_path, path="x", mode="r")[0].tolist()
+        return found
+
+    def write_in_the_child() -> None:
+        array[0, 5] = 7
+        assert stored() == [0, 0, 0, 0, 0, 7, 0, 0]
+        with array.batch():
+            array[0, 1] = 6
+        assert stored() == [0, 6, 0, 0, 0, 7, 0, 0]
+
+    with array.batch():
+        array[0, 0] = 1
+        in_a_child(write_in_the_child)
+        assert stored() == [0, 6, 0, 0, 0, 7, 0, 0]
+    assert stored() == [1, 6, 0, 0, 0, 7, 0, 0]
+
+    def write_by_the_group() -> None:
+        inherited[0, 2] = 8
+        group["x"][0, 3] = 9
+        assert stored() == [1, 6, 8, 9, 0, 7, 0, 0]
+
+    with group.batch():
+        inherited = group["x"]
+        inherited[0, 4] = 5
+        in_a_child(write_by_the_group)
+    assert stored() == [1, 6, 8, 9, 5, 7, 0, 0]
+
+
+@pytest.mark.parametrize("of_group", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_batch_on_an_array_that_was_removed_stores_nothing(layout: str, of_group: bool) -> None:
+    store = MemoryStore()
+    group = zarr.open_group(store, mode="w", zarr_format=2 if layout == "format 2" else 3)
+    array = zarr.create_array(store, name="x", shape=(8, 8), dtype="i4", **LAYOUTS[layout])
+    batch = group.batch() if of_group else array.batch()
+    with pytest.raises(ArrayNotFoundError, match=r"/x .* was removed .* 1 chunk"), batch:
+        node = group["x"] if of_group else array
+        node[0, 0] = 1
+        del zarr.open_group(store)["x"]
+    assert not list(store.list_prefix_sync("x/"))

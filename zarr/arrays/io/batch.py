@@ -5,7 +5,8 @@ limit), a completely written chunk is encoded without reading the store; any oth
 read puts pending elements over stored ones.
 
 A batch has one lock, taken like the locks of nodes: writes, reads and the end of a batch never overlap. A batch that
-has ended stays harmless: writes through it go straight to the store.
+has ended stays harmless: writes through it go straight to the store. A forked child has none of the pending chunks,
+which its parent stores; for the child, the batches of its parent have ended.
 """
 
 from __future__ import annotations
@@ -13,22 +14,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule
+from zarr._process import at_fork, living
 from zarr.arrays.io.chunks import decode_steps, gather_into, new_chunk, note_place, put_chunk_steps
 from zarr.arrays.layout import is_edge
-from zarr.errors import ChunkError
-from zarr.steps.requests import Gather, Get, Hold, Steps
+from zarr.errors import ArrayNotFoundError, ChunkError
+from zarr.steps.requests import Gather, Get, Hold, Size, Steps
 
 if TYPE_CHECKING:
+    from zarr.arrays import documents
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import reading, shard_write, writing
     from zarr.arrays.io import shard_read as _shards
     from zarr.arrays.layout import ArrayLayout
 else:
+    documents = LazyModule("zarr.arrays.documents")
     _shards = LazyModule("zarr.arrays.io.shard_read")
     writing = LazyModule("zarr.arrays.io.writing")
     shard_write = LazyModule("zarr.arrays.io.shard_write")
@@ -110,7 +115,7 @@ class Batch:
     budget : Budget
     """
 
-    __slots__ = ("budget", "bulk", "chunks", "closed", "handle", "layout", "lock")
+    __slots__ = ("__weakref__", "budget", "bulk", "chunks", "closed", "handle", "layout", "lock")
 
     def __init__(self, handle: ArrayHandle, budget: Budget) -> None:
         path = handle.store_path.path
@@ -122,6 +127,7 @@ class Batch:
         self.closed = False
         # Sorts after the documents of the array: appends acquire those first.
         self.lock = Hold((f"{path}/~batch" if path else "~batch",), "node")
+        _batches.add(self)
 
     def forget(self, coords: Coords) -> None:
         """Drop a chunk that has been stored."""
@@ -183,14 +189,44 @@ class Batch:
         yield Gather(_store_shard_steps(self, layout, at, counts_of[at], places) for at, places in shards.items())
 
     def close_steps(self) -> Steps[None]:
-        """Store all pending chunks and end the batch; it ends also after an error."""
+        """Store all pending chunks and end the batch; it ends also after an error.
+
+        Raises
+        ------
+        ArrayNotFoundError
+            If the array was removed meanwhile.
+        """
         self.budget.over = True
         try:
+            if self.chunks and not self.handle.by_hand:
+                yield from _check_there_steps(self.handle, len(self.chunks))
             yield from self.flush_steps()
         finally:
             self.closed = True
             for coords in list(self.chunks):
                 self.forget(coords)
+
+
+def _check_there_steps(handle: ArrayHandle, count: int) -> Steps[None]:
+    """Raise an error if an array was removed or moved: its chunks would belong to no node."""
+    if (yield Size(next(iter(documents.node_keys(handle).values())))) is None:
+        raise ArrayNotFoundError(
+            f"{handle.describe()} was removed or moved while a batch was open: {count} chunk(s) of the batch are not "
+            "stored; end the batch before you remove or move its array"
+        )
+
+
+_batches: WeakSet[Batch] = WeakSet()
+
+
+def _end_in_child() -> None:
+    for batch in living(_batches.__iter__):
+        batch.budget.over = batch.closed = True
+        batch.budget.nbytes = 0
+        batch.chunks.clear()
+
+
+at_fork(renew=_end_in_child)
 
 
 # ----------------------------------------------------------------------------------------------- layouts
