@@ -174,14 +174,17 @@ class Counting(MemoryStore):
         return super().getsize_sync(key)
 
 
-def test_only_chunks_at_the_edge_are_looked_for() -> None:
+@pytest.mark.parametrize("codecs", [{}, {"filters": [zarr.codecs.numcodecs.Delta(dtype="<i4")]}])
+@pytest.mark.parametrize("shards", [None, (10, 20)])
+def test_only_chunks_at_the_edge_are_looked_for(shards: Any, codecs: Any) -> None:
     store = Counting()
-    array = zarr.create_array(store, name="a", shape=(40, 39), chunks=(10, 10), dtype="i4")
+    layout = {"chunks": (10, 10), "shards": shards, **codecs}
+    array = zarr.create_array(store, name="a", shape=(40, 39), dtype="i4", **layout)
     array[:] = 1
     assert store.asked == 4
-    array[:, :30] = 1
+    array[:, :20] = 1
     assert store.asked == 4
     array.append(np.full((10, 39), 2, dtype="i4"))
-    made = zarr.create_array(store, name="b", data=np.ones((50, 39)), chunks=(10, 10))
+    made = zarr.create_array(store, name="b", data=np.ones((50, 39), dtype="i4"), **layout)
     assert store.asked == 4, "nobody else can have appended there"
     assert made.shape == (50, 39)

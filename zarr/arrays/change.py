@@ -435,7 +435,7 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     region[axis] = slice(shape[axis], end)
     plan = zarr_core.plan_basic(grown.grid, tuple(region))
     # While the node is held, nobody else appends: new chunks are whole, also where they reach beyond the array.
-    writing = write_plan_steps(grown.closed, plan, value, None, handle.bulk)
+    writing = write_plan_steps(grown.alone, plan, value, None, handle.bulk)
     if handle.batch is not None:
         # Pending chunks are stored first: no reader may see the new shape without its data.
         yield from handle.batch.flush_steps()

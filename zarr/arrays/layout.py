@@ -342,7 +342,7 @@ class ArrayLayout:
         return layout
 
     @property
-    def closed(self) -> ArrayLayout:
+    def alone(self) -> ArrayLayout:
         """The same layout for writes beside which nobody else appends: chunks at the edge are whole, too."""
         return self.varied(edges=(), outer_edges=()) if self.outer_edges else self
 

@@ -411,7 +411,7 @@ def refuse_beside_data(shape: Any, dtype: Any) -> None:
 
 
 def _fill_steps(handle: ArrayHandle, data: Any) -> Steps[None]:
-    yield from setitem_steps(handle, Ellipsis, data, handle.layout.closed)
+    yield from setitem_steps(handle, Ellipsis, data, handle.layout.alone)
 
 
 def init_array_steps(
