@@ -313,7 +313,7 @@ def test_what_cannot_be_encoded_in_bulk_is_never_deleted(
     monkeypatch.setattr("zarr_core." + name, failing_at_odd_places(getattr(zarr_core, name)))
     array[:] = np.arange(101, 133)
     np.testing.assert_array_equal(array[:], np.arange(101, 133))
-    monkeypatch.setattr("zarr.arrays.io.chunks.write_slots_steps", no_steps)
+    monkeypatch.setattr("zarr.arrays.io.bulk_write.write_slots_steps", no_steps)
     monkeypatch.setattr("zarr.arrays.io.shard_write.write_part_steps", no_steps)
     array[:] = np.arange(201, 233)
     expected = np.arange(201, 233).reshape(8, 4)

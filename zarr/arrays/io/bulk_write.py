@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import zarr_core
-from zarr.arrays.io.chunks import decode_steps, is_filled, note_place, write_chunk_steps, write_slots_steps
+from zarr.arrays.io.chunks import (
+    MIN_BULK_SLOTS,
+    decode_steps,
+    is_filled,
+    note_place,
+    write_chunk_steps,
+    write_slots_steps,
+)
 from zarr.errors import ChunkError
 from zarr.steps.requests import Gather, Get, Hold, Steps, Transfer
 
@@ -60,6 +67,8 @@ def write_bulk_steps(layout: ArrayLayout, plan: zarr_core.Plan, value: Ndarray) 
         flags, at_edge = whole_flags(plan), edge_flags(plan, layout.edges)
         whole, edge = np.flatnonzero(flags & ~at_edge).astype(np.int64), np.flatnonzero(flags & at_edge).tolist()
         rest = np.flatnonzero(~flags).tolist()
+        if len(edge) < MIN_BULK_SLOTS:
+            rest, edge = rest + edge, []
     if whole is None or len(whole):
         rest = (yield from bulk(whole)) + rest
     if edge:
