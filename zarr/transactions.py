@@ -5,7 +5,7 @@ May import: everything up to ``zarr.api``. The changes themselves are kept by ``
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any, Self
 
 from zarr._lazy import asyncio, instance_of
@@ -23,9 +23,9 @@ from zarr.runners.sync import collect_aiterator, sync
 from zarr.steps.consolidated import NotedNodes, note_change, settle, touch
 from zarr.steps.requests import LockScope
 from zarr.storage import StoreLike
-from zarr.storage.keys import METADATA_NAMES
+from zarr.storage.keys import METADATA_NAMES, is_below_any
 from zarr.storage.resolve import resolve_store
-from zarr.storage.wrappers.overlay import OverlayStore, check_expected, is_below, is_expected
+from zarr.storage.wrappers.overlay import OverlayStore, check_expected, is_expected
 
 
 class Transaction(OverlayStore):
@@ -223,13 +223,13 @@ def apply_in_order(store: SyncStore, changes: Changes) -> None:
         store.delete_dir_sync(folder)
     put = {key: value for key, value in changes.values.items() if value is not None}
     gone = sorted((key for key in changes.values if key not in put), key=is_document, reverse=True)
-    early = takes_contents_first(store)
+    early, removed = takes_contents_first(store), frozenset(changes.removed)
     if early:
         _put_chunks(store, put)
     else:
         _delete(store, (key for key in gone if not is_document(key)))
     for key in sorted(filter(is_document, put), key=lambda key: (key.count("/"), key)):
-        _put_document(store, key, put[key], changes)
+        _put_document(store, key, put[key], changes, removed)
     if not early:
         _put_chunks(store, put)
     _delete(store, (key for key in gone if early or is_document(key)))
@@ -246,12 +246,12 @@ def _delete(store: SyncStore, keys: Iterable[str]) -> None:
         store.delete_sync(key)
 
 
-def _put_document(store: SyncStore, key: str, value: Buffer, changes: Changes) -> None:
+def _put_document(store: SyncStore, key: str, value: Buffer, changes: Changes, removed: Container[str]) -> None:
     if not store.supports_set_if_match or key not in changes.digests:
         store.set_sync(key, value)
         return
     found = store.get_sync(key)
-    expected = None if any(is_below(key, folder) for folder in changes.removed) else changes.digests[key]
+    expected = None if is_below_any(key, removed) else changes.digests[key]
     same = is_expected(None if found is None else found.as_numpy_array(), expected)
     if not same or not store.set_if_match_sync(key, value, found):
         raise TakenError(key)

@@ -13,6 +13,7 @@ import pytest
 
 import zarr
 from zarr.metadata.cache import known_documents
+from zarr.metadata.group import GroupMetadata
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
 
 pytestmark = pytest.mark.skipif(
@@ -216,3 +217,21 @@ def test_one_member_costs_few_frames(tmp_path: Any) -> None:
         group.create_array(f"a{number}", shape=(4,), chunks=(2,), dtype="int32")
     list(group.arrays())
     assert count_frames(lambda: list(group.arrays())) <= 20 * 65 + 60
+
+
+@pytest.mark.parametrize("kind", ["memory", "local"])
+def test_removals_in_a_transaction_are_not_compared_with_each_other(kind: str, tmp_path: Any) -> None:
+    def frames(count: int) -> int:
+        store = MemoryStore() if kind == "memory" else LocalStore(tmp_path / str(count))
+        nodes = {f"g{number}": GroupMetadata() for number in range(count)}
+        dict(zarr.create_hierarchy(store=store, nodes={"": GroupMetadata(), **nodes}))
+
+        def remove() -> None:
+            with zarr.transaction(store) as tx:
+                for name in nodes:
+                    del tx.group()[name]
+
+        return count_frames(remove, room="zarr")
+
+    frames(1)
+    assert frames(200) < 4.4 * frames(50)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from numbers import Number
 from pathlib import Path
 from typing import Any, Final
@@ -52,6 +52,21 @@ def is_lock(key: str) -> bool:
     (True, False)
     """
     return f"/{LOCKS_FOLDER}/" in f"/{key}"
+
+
+def is_below_any(key: str, folders: Container[str]) -> bool:
+    """Return True if a key lies below one of some folders, which are looked up by name; the root is ``""``.
+
+    Examples
+    --------
+    >>> is_below_any("a/b/c", {"a"}), is_below_any("a", {"a"}), is_below_any("a", {""})
+    (True, False, True)
+    """
+    while key:
+        key = key.rpartition("/")[0]
+        if key in folders:
+            return True
+    return "" in folders
 
 
 def is_tidy(path: str) -> bool:

@@ -16,7 +16,7 @@ from zarr.abc.stores.changes import Changes
 from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.checks import SameObject, check_buffer, frozen
-from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, normalize_path, only_keys
+from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, is_below_any, normalize_path, only_keys
 from zarr.storage.mapping import MappingProtocol
 from zarr.storage.ranges import slice_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
@@ -242,8 +242,9 @@ class MemoryStore(MappingProtocol, TransactionStore):
         values, start = self._store_dict, self._start
         with _CHANGES:
             check_expected(changes, lambda key: _bytes_of(values.get(start + key)))
-            removed = tuple(start + dir_prefix(folder) for folder in changes.removed)
-            gone = [name for name in list(values) if name.startswith(removed)] if removed else []
+            removed, skip = frozenset(changes.removed), len(start)
+            within = [name for name in list(values) if name.startswith(start)] if removed else []
+            gone = [name for name in within if is_below_any(name[skip:], removed)]
             step: dict[str, Any] = dict.fromkeys(gone)
             for key, new in changes.values.items():
                 name = start + key

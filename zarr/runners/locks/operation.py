@@ -17,7 +17,7 @@ cannot wait for that operation, so it gets a :class:`~zarr.errors.LockedByCaller
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ class Holder:
         self._claim: Claim | None = None
         self._files: list[LockedFile | FolderLock] = []
         self.leases: list[Lease] = []
-        self._trees: list[str] | None = None
+        self._trees: dict[str, None] | None = None
         self.names: list[str] = []
         self.fence: Fence | None = None
         if above is None:
@@ -79,10 +79,18 @@ class Holder:
         """Return True if a name is held here or above, by itself or in a subtree."""
         holder: Holder | None = self
         while holder is not None:
-            if name in holder.names or (holder._trees and name.startswith(tuple(holder._trees))):
+            if name in holder.names or (holder._trees and any(stems_over(name, holder._trees))):
                 return True
             holder = holder._above
         return False
+
+    def _not_held(self, names: list[str]) -> list[str]:
+        """Return those of some names that are not held here or above."""
+        for holder in self._chain():
+            if holder.names and names:
+                own, trees = set(holder.names), holder._trees or ()
+                names = [name for name in names if not (name in own or (trees and any(stems_over(name, trees))))]
+        return names
 
     def _acquired(self, name: str) -> bool:
         """Return True if a name was acquired here or above; others may still hold one in a subtree just locked."""
@@ -204,7 +212,7 @@ class Holder:
         rank = FAMILY_RANK[family]
         prefix = self._prefix
         names = sorted([f"{family}:{prefix}/{key}" for key in set(keys)])
-        names = [name for name in names if not self.holds_name(name)]
+        names = self._not_held(names)
         if names:
             if (rank, names[0]) <= self._top:
                 raise RuntimeError(
@@ -223,8 +231,9 @@ class Holder:
         RuntimeError
             If one of them sorts before a file that is held already.
         """
-        open_now = {file.path for holder in self._chain() for file in holder._files}
-        paths = [path for path in paths if path not in open_now and not self.holds_name(f"file:{path}")]
+        held = {file.path for holder in self._chain() for file in holder._files}
+        held.update(name.removeprefix("file:") for holder in self._chain() for name in holder.names)
+        paths = [path for path in paths if path not in held]
         if paths:
             if (not processes.is_tree(paths[0]), paths[0]) <= self._top_file:
                 raise RuntimeError(f"cannot lock {paths[0]}: {self._top_file[1]}, which comes later, is locked already")
@@ -241,10 +250,11 @@ class Holder:
         RuntimeError
             If one of them sorts before a lock that is held already.
         """
-        stems = [stem for stem in outermost(self._prefix, paths) if not self.holds_name(stem)]
-        if stems and (0, stems[0]) <= self._top:
-            raise RuntimeError(f"cannot hold all below {stems[0]!r}: these hold {self._top[1]!r} already")
-        names = [name for name in self._missing(keys, "node") if not name.startswith(tuple(stems))]
+        stems = dict.fromkeys(self._not_held(outermost(self._prefix, paths)))
+        first = next(iter(stems), "")
+        if stems and (0, first) <= self._top:
+            raise RuntimeError(f"cannot hold all below {first!r}: these hold {self._top[1]!r} already")
+        names = [name for name in self._missing(keys, "node") if not any(stems_over(name, stems))]
         for taken in sorted((*stems, *names)):
             yield from self._acquire_name(taken)
             yield from self._wait_for_trees((taken,))
@@ -254,9 +264,11 @@ class Holder:
 
     def _close_tree(self, stem: str) -> Waits[None]:
         """Keep others from keys in a subtree that was just acquired, and wait for the holders of such keys."""
-        self._trees = [*(self._trees or ()), stem]
+        if self._trees is None:
+            self._trees = {}
+        self._trees[stem] = None
         LOCKS.trees[stem] = None  # from now on no operation acquires names that begin with it
-        while len(LOCKS.queues) > 1 and (name := self._other_below(stem)) is not None:
+        while self._others_hold() and (name := self._other_below(stem)) is not None:
             yield from self._acquire_name(name)
             self._drop(name)
 
@@ -272,13 +284,16 @@ class Holder:
 
     def _tree_above(self, names: Sequence[str]) -> str | None:
         """Return a foreign subtree lock that covers one of some names; None if there is nothing to wait for."""
-        own = [name for holder in self._chain() for name in holder.names if name not in names]
-        for stem in tuple(LOCKS.trees):
-            if any(name.startswith(stem) for name in names) and not (
-                self.holds_name(stem) or any(name.startswith(stem) for name in own)
-            ):
+        for stem in {stem: None for name in names for stem in stems_over(name, LOCKS.trees)}:
+            own = (name for holder in self._chain() for name in holder.names if name not in names)
+            if not (self.holds_name(stem) or any(name.startswith(stem) for name in own)):
                 return stem
         return None
+
+    def _others_hold(self) -> bool:
+        """Return False if all names that are held now are held here or above."""
+        held = len(LOCKS.queues)
+        return held > 1 and held > sum(len(holder.names) for holder in self._chain())
 
     def _other_below(self, stem: str) -> str | None:
         """Return a key in a subtree that another operation holds."""
@@ -341,8 +356,8 @@ class Holder:
             LOCKS.end_claim(self._claim)
             self._claim = None
         while self._trees:
-            LOCKS.trees.pop(self._trees[-1], None)
-            self._trees.pop()
+            LOCKS.trees.pop(next(reversed(self._trees)), None)
+            self._trees.popitem()
         if self.names:
             LOCKS.release_all(self.names)
 
@@ -385,9 +400,24 @@ def outermost(prefix: str, paths: Iterable[str]) -> list[str]:
     """
     found: list[str] = []
     for stem in sorted({stem_of(prefix, path) for path in paths}):
-        if not stem.startswith(tuple(found)):
+        if not (found and stem.startswith(found[-1])):  # those below a stem come next to it
             found.append(stem)
     return found
+
+
+def stems_over(name: str, stems: Container[str]) -> Iterator[str]:
+    """Yield those of some stems that a name begins with, each looked up by name; the longest first.
+
+    Examples
+    --------
+    >>> list(stems_over("node:memory/a/b/zarr.json", {"node:memory/a/", "node:memory/b/"}))
+    ['node:memory/a/']
+    """
+    end = name.rfind("/") + 1
+    while end:
+        if name[:end] in stems:
+            yield name[:end]
+        end = name.rfind("/", 0, end - 1) + 1
 
 
 def lock_prefix(store: Any) -> str:

@@ -13,7 +13,7 @@ from zarr.abc.stores.changes import Changes, Stage, TakenError, is_document
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.base import BlockingStore
 from zarr.storage.checks import check_buffer, frozen
-from zarr.storage.keys import check_key, child_names, dir_prefix
+from zarr.storage.keys import check_key, child_names, dir_prefix, is_below_any
 from zarr.storage.ranges import slice_of
 from zarr.types import METADATA_NAMES
 
@@ -100,7 +100,7 @@ class OverlayStore(BlockingStore):
         # Shared by the views of one overlay, so it is changed in place.
         self._lock = threading.RLock()
         self._values: dict[str, Buffer | None] = {}
-        self._removed: list[str] = []
+        self._removed: dict[str, None] = {}
         self._seen: dict[str, bytes | None] = {}
         self._defaults: dict[str, None] = {}
 
@@ -130,12 +130,13 @@ class OverlayStore(BlockingStore):
                 key: digest for key, digest in self._seen.items() if key in self._values or key.endswith(_DOCUMENTS)
             }
             defaults = frozenset(key for key in self._defaults if self._values.get(key) is not None)
-            return Changes(tuple(self._removed), dict(self._values), absent, seen, defaults)
+            removed = tuple(folder for folder in self._removed if not (folder and self._is_removed(folder)))
+            return Changes(removed, dict(self._values), absent, seen, defaults)
 
     # Reading
 
     def _is_removed(self, key: str) -> bool:
-        return any(is_below(key, folder) for folder in tuple(self._removed))  # another thread may add to it
+        return is_below_any(key, self._removed)
 
     def _note(self, key: str, value: Buffer | None) -> Buffer | None:
         if self._watch and key not in self._seen:
@@ -243,11 +244,9 @@ class OverlayStore(BlockingStore):
         folder = prefix.rstrip("/")
         with self._lock:
             # Mark the removal first, then drop the values: a reader meanwhile must not find those of the store below.
-            if not self._is_removed(folder) and folder not in self._removed:
-                self._removed.append(folder)
-                kept = [gone for gone in self._removed if gone == folder or not is_below(gone, folder)]
-                self._removed[:] = kept
-            for key in [key for key in self._values if is_below(key, folder)]:
+            self._removed[folder] = None
+            below = dir_prefix(folder)
+            for key in [key for key in self._values if key.startswith(below)]:
                 del self._values[key]
 
     # Bulk
