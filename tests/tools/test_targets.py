@@ -72,6 +72,32 @@ def test_nothing_is_removed_before_a_refusal(tmp_path: Path) -> None:
     assert (target[:] == 1).all()
 
 
+def test_zarr_copy_removes_nothing_before_a_refusal() -> None:
+    dest = zarr.create_group({}, zarr_format=2)
+    dest.create_array("x", data=np.ones(3))
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        source = zarr.create_array({}, data=ROWS, chunks=[[16, 48], [48]])
+        with pytest.raises(ValueError, match="rectilinear"):
+            zarr.copy(source, dest, "x", if_exists="replace", zarr_format=2)
+    assert (dest["x"][:] == 1).all()
+
+
+def test_a_job_that_cannot_begin_leaves_no_notes(tmp_path: Path) -> None:
+    array_at(tmp_path / "a")
+    zarr.create_group(tmp_path / "s").create_array("x", data=ROWS)
+    with pytest.raises(ValueError, match="parent"):
+        zarr.tools.reencode(tmp_path / "a", tmp_path / "s", path="x/y")
+    assert zarr.tools.verify(tmp_path / "s")
+
+
+def test_a_target_that_holds_its_source(tmp_path: Path) -> None:
+    array_at(tmp_path / "s")
+    np.save(tmp_path / "s/a.npy", ROWS)
+    with pytest.raises(ValueError, match="lies in it"):
+        zarr.tools.convert(tmp_path / "s/a.npy", tmp_path / "s", overwrite=True)
+    assert (tmp_path / "s/a.npy").exists()
+
+
 # -------------------------------------------------------------------------------------------------- one place
 
 
@@ -155,6 +181,18 @@ def test_notes_of_a_job_end_with_the_next_job_there(tmp_path: Path) -> None:
     with pytest.raises(zarr.errors.ContainsArrayError):
         zarr.tools.rechunk(source, tmp_path / "s", path="b", resume=True, **options)
     np.testing.assert_array_equal(zarr.open_array(tmp_path / "s", path="b")[:], ROWS)
+
+
+def test_notes_of_a_job_below_end_with_it(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"chunks": (8, 48), "memory": 2 * 4 * 8 * 48}
+    source = array_at(tmp_path / "a")
+    zarr.create_group(tmp_path / "s", path="g")
+    stopped(zarr.tools.rechunk, source, tmp_path / "s", path="g/b", after=4, **options)
+    zarr.create_group(tmp_path / "t").create_array("b", data=ROWS + 1, chunks=(8, 48))
+    zarr.tools.copy(tmp_path / "t", tmp_path / "s", path="g", overwrite=True)
+    assert zarr.tools.verify(tmp_path / "s")
+    with pytest.raises(zarr.errors.ContainsArrayError):
+        zarr.tools.rechunk(source, tmp_path / "s", path="g/b", resume=True, **options)
 
 
 def test_a_target_that_was_replaced_meanwhile(tmp_path: Path) -> None:

@@ -201,15 +201,21 @@ def copy_node(taken: Place, given: Place, if_exists: Existing, moves: bool = Fal
             with given.located("a") as place:
                 if sync(place.is_empty()):
                     return _copy_as_stored(node, place)
-        if moves and (left := list(foreign_keys(node))):
-            raise ValueError(
-                f"{taken} cannot be moved to another store: {len(left)} keys belong to none of its nodes, and would be "
-                f"lost ({some_of(left)}). Remove them, or copy the node and leave the source"
-            )
+        if moves:
+            _refuse_loss(node)
         if isinstance(node, Array) and not given.path:
             return _copy_to_root(node, given, if_exists)
         with _root_group(given, node.metadata.zarr_format) as root:
             return _copy_below(node, root, given.path, if_exists)
+
+
+def _refuse_loss(node: Array[Any] | Group) -> None:
+    """Refuse to move a node by its elements if there are keys that are no chunks and no documents."""
+    if left := list(foreign_keys(as_stored(node))):
+        raise ValueError(
+            f"{node.store_path} cannot be moved to another store: {len(left)} keys belong to none of its nodes, and "
+            f"would be lost ({some_of(left)}). Remove them, or copy the node and leave the source"
+        )
 
 
 def _copy_as_stored(node: Array[Any] | Group, place: StorePath) -> tuple[int, int, int]:
@@ -258,8 +264,9 @@ def move(source: Source, dest: Dest, option: Options = None, dest_option: DestOp
     """Move an array, or a group with all below it, within a store or to another one."""
     taken, given = ends(source, dest, option, dest_option)
     refuse_overlap(taken, given)
-    with taken.opened():  # a node that does not exist must not remove the one in the way
-        pass
+    with taken.opened() as node:  # a node that cannot be moved must not remove the one in the way
+        if given.path and taken.store != given.store:
+            _refuse_loss(node)
     if (there := find(given)) is not None:
         agree(f"Remove {there.whole}, to move {taken} there?", yes)
         remove_node(given)

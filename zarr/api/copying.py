@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 from zarr._lazy import asyncio
 from zarr.abc.store import Store
 from zarr.abc.stores.changes import in_node_order
+from zarr.api.opening import create_group
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.errors import CopyError
@@ -262,6 +263,8 @@ class _Copier:
             self.skipped += 1
             return False
         if not self.dry_run:
+            if isinstance(dest, Group) and _is_array(source):  # what cannot be made is refused before the removal
+                self._like(source, create_group({}, zarr_format=dest.metadata.zarr_format), "copy")
             del dest[name]
         return True
 

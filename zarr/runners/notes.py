@@ -67,6 +67,18 @@ class Notes:
         """Remove all notes, and the arrays in between."""
         sync(self.place.delete_dir())
 
+    def clear_below(self) -> None:
+        """Remove the notes of jobs whose nodes lie below this one, and go with it."""
+
+        async def names() -> list[str]:
+            return [name async for name in self.target.store.list_dir("")]
+
+        for name in unfinished(self.target.store, sync(names()), self.target.path):
+            place = StorePath(self.target.store, name)
+            begun = _read(place)
+            if begun is not None and begun["path"].startswith(f"{self.target.path}/".lstrip("/")):
+                sync(place.delete_dir())
+
 
 def unfinished(store: Store, names: Iterable[str], path: str = "") -> Iterator[str]:
     """Yield the folders of jobs that make a node at a path, below it or above it.

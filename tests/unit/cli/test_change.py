@@ -237,8 +237,10 @@ def test_move_keeps_files_that_are_no_nodes(name: str, store: str, run: Run, tmp
     dest = str(tmp_path / "new.zarr")
     run("create", dest)
     assert f"({name})" in run("move", store, f"{dest}::b", code=1).err
+    run("create", f"{dest}::b", "--shape", "3", "--dtype", "i1")
+    assert f"({name})" in run("move", store, f"{dest}::b", "--yes", code=1).err
+    assert nodes(dest) == ["b"]  # what is in the way was not removed before the refusal
     assert note.read_text() == "x"
-    assert nodes(dest) == []
     whole = str(tmp_path / "whole.zarr")
     run("move", store, whole)  # as it is stored, with all files
     assert Path(whole, name).read_text() == "x"

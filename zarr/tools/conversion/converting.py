@@ -11,7 +11,9 @@ from typing import Any, Literal
 from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
+from zarr.runners.locks.places import true_place
 from zarr.storage.layouts.base import LayoutStore
+from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 from zarr.tools.contents.nodes import open_node
 from zarr.tools.conversion.codecs import documents_of
@@ -162,6 +164,8 @@ def convert(
     place = resolve_store_path(where, path=below or "", mode="a", storage_options=target_options)
     if isinstance(found, Array | Group):
         check_apart(found, place)
+    else:
+        _check_outside(_split(source)[0], place)
     job = MakeJob(contents, place, zarr_format, codecs, overwrite, parse_bytes(memory), losses)
     plan = job.plan(f"convert to Zarr format {zarr_format}", _identity(source, found))
     made = None if dry_run else plan.run(executor, progress, resume)
@@ -169,6 +173,12 @@ def convert(
 
 
 # -------------------------------------------------------------------------------------------------- sources
+
+
+def _check_outside(file: Any, place: StorePath) -> None:
+    """Refuse a target that is replaced with the file in it that is the source."""
+    if f"file:{os.path.realpath(file)}".startswith(f"{true_place(place)}/"):
+        raise ValueError(f"the copy cannot be made at {place}: the source {file} lies in it")
 
 
 def _identity(source: Any, found: Array[Any] | Group | Contents) -> str:

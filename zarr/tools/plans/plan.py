@@ -242,9 +242,15 @@ class Plan:
     def _make_nodes(self) -> None:
         """Create the nodes of the target; the notes of an earlier job end first, for its chunks are removed."""
         self._notes.clear()
+        if self._overwrite:
+            self._notes.clear_below()
         self._notes.add("begins")  # what is left if the program dies now may be replaced
-        self._begin()
-        self._between()
+        try:
+            self._begin()
+            self._between()
+        except Exception:
+            self._notes.clear()
+            raise
         self._notes.begin({"plan": self._key, "arrays": describe_arrays(self._notes.target)})
 
     def _run_stage(
