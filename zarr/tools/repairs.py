@@ -103,9 +103,10 @@ def repair(store_or_path: Any, *, path: str = "", dry_run: bool = True) -> list[
     -----
     These faults are mended: a missing or damaged document of which consolidated metadata has a copy; a missing group
     between two nodes (it is created, without attributes); consolidated metadata that is stale or cannot be read (made
-    anew, if the documents are correct); stray or misplaced keys of arrays, chunks outside of the grid, values that were
-    not written to their end, and lock files without a lock (set aside). Files in groups stay: they may belong to
-    another program. Damaged chunks and shards stay as they are: their contents are unknown.
+    anew, if the documents are correct); stray keys of arrays, misplaced ones of chunks that have their own key, too,
+    chunks outside of the grid, values that were not written to their end, and lock files without a lock (set aside).
+    Files in groups stay: they may belong to another program. A misplaced chunk without another stays: the document may
+    have lost its separator. Damaged chunks and shards stay as they are: their contents are unknown.
 
     Examples
     --------
