@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import multiprocessing
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -423,3 +424,25 @@ def test_who_removes_gets_his_turn_and_nothing_is_left(tmp_path: Path) -> None:
         process.join(60)
     assert [process.exitcode for process in processes] == [0] * 3
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["zarr.json"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="making a link needs a right")
+@pytest.mark.parametrize("form", [2, 3])
+@pytest.mark.parametrize("way", ["plain", "transaction", "overwrite"])
+def test_of_a_link_to_a_node_the_link_alone_is_removed(way: str, form: Any, tmp_path: Path) -> None:
+    group = zarr.create_group(tmp_path / "a.zarr", zarr_format=form)
+    far = zarr.create_array(tmp_path / "far", data=np.arange(4), zarr_format=form)
+    for link, target in {"link": "far"}.items() if way == "overwrite" else {"link": "far", "broken": "nowhere"}.items():
+        (tmp_path / "a.zarr" / link).symlink_to(tmp_path / target)
+        if way == "plain":
+            del group[link]
+        elif way == "transaction":
+            with zarr.transaction(tmp_path / "a.zarr") as tx:
+                del tx.group()[link]
+        else:
+            group.create_group(link, overwrite=True)
+    assert far[:].tolist() == [0, 1, 2, 3]
+    left = {path.name: path.is_symlink() for path in (tmp_path / "a.zarr").iterdir()}
+    assert not any(left.values())
+    assert ("link" in left) == (way == "overwrite")
+    assert not [name for name in left if name.endswith(".partial")]

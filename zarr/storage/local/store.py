@@ -418,6 +418,8 @@ class LocalStore(BlockingStore):
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix; they disappear in one step, except for those of the root.
 
+        Of a symbolic link to a folder, the link alone is removed.
+
         Raises
         ------
         FileInPlaceError
@@ -429,6 +431,8 @@ class LocalStore(BlockingStore):
             check_clearable(path)
             for entry in list(files.scan(path, clean=True)):
                 self.delete_sync(entry.name)
+        elif os.path.islink(path) and not os.path.isfile(path):
+            os.unlink(path)  # what it leads to stays
         elif os.path.isdir(path):
             files.remove_tree(path)
         elif os.path.isfile(path):
