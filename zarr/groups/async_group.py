@@ -27,6 +27,7 @@ from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.locks.synchronizers import with_synchronizer
+from zarr.steps.consolidated import version
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import StoreLike, resolve_store_path
@@ -67,7 +68,7 @@ class AsyncGroup(GroupFace):
     """
 
     def __init__(self, metadata: GroupMetadata, store_path: StorePath) -> None:
-        self._handle = GroupHandle(metadata, store_path)
+        self._handle = GroupHandle(metadata, store_path, read_at=version(store_path.store, store_path.path))
         self._handle.by_hand = True
 
     @classmethod

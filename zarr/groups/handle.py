@@ -23,7 +23,10 @@ Nodes: TypeAlias = Mapping[str, NodeMetadata]
 
 
 class GroupHandle:
-    """A group as both faces see it; ``metadata`` is swapped in one assignment.
+    """A group as both faces see it; ``metadata`` is swapped in one assignment, and so is ``read``.
+
+    ``read`` is a copy with the version at which it was read. If another thread swaps one of the two in between, they
+    do not belong together, and the copy is read anew.
 
     Parameters
     ----------
@@ -33,9 +36,12 @@ class GroupHandle:
         The path of the group whose consolidated metadata contained the metadata: this group, or one above it.
     config : mapping, optional
         The configuration for arrays below the group, and for the locks of attribute changes.
+    read_at : int, optional
+        The version of the consolidated metadata, if the metadata was read with it; else it is read anew before it is
+        used.
     """
 
-    __slots__ = ("__weakref__", "batch", "by_hand", "config", "metadata", "origin", "store_path", "version")
+    __slots__ = ("__weakref__", "batch", "by_hand", "config", "metadata", "origin", "read", "store_path")
 
     def __init__(
         self,
@@ -43,12 +49,13 @@ class GroupHandle:
         store_path: StorePath,
         origin: str | None = None,
         config: Mapping[str, Any] | None = None,
+        read_at: int | None = None,
     ) -> None:
         self.metadata = metadata
+        self.read = metadata.consolidated_metadata, read_at
         self.config = config
         self.store_path = store_path
         self.origin = store_path.path if origin is None else origin
-        self.version = version(store_path.store, self.origin)
         self.by_hand = False
         """True if it was made from metadata that may not be stored yet."""
         self.batch: Any = None
@@ -89,7 +96,13 @@ class GroupHandle:
     @property
     def stale(self) -> bool:
         """True if the stored consolidated metadata has changed since it was read here."""
-        return self.consolidated is not None and self.version != version(self.store, self.origin)
+        copy = self.metadata.consolidated_metadata
+        return copy is not None and self.version_of(copy) != version(self.store, self.origin)
+
+    def version_of(self, copy: ConsolidatedMetadata | None) -> int | None:
+        """Return the version at which a copy was read here; None if that is unknown."""
+        read, read_at = self.read
+        return read_at if read is copy else None
 
 
 class NodeRecord:
@@ -105,9 +118,11 @@ class NodeRecord:
         See :class:`GroupHandle`.
     config : ArrayConfig or mapping, optional
         The configuration for the array, or for the arrays below the group.
+    read_at : int, optional
+        See :class:`GroupHandle`.
     """
 
-    __slots__ = ("config", "metadata", "name", "origin", "store_path")
+    __slots__ = ("config", "metadata", "name", "origin", "read_at", "store_path")
 
     def __init__(
         self,
@@ -116,12 +131,14 @@ class NodeRecord:
         metadata: NodeMetadata,
         origin: str | None = None,
         config: Any = None,
+        read_at: int | None = None,
     ) -> None:
         self.name = name
         self.config = config
         self.store_path = store_path
         self.metadata = metadata
         self.origin = origin
+        self.read_at = read_at
 
     @property
     def is_group(self) -> bool:
@@ -131,4 +148,4 @@ class NodeRecord:
     def handle(self) -> GroupHandle:
         """Return the handle of a node that is a group."""
         assert isinstance(self.metadata, group.GroupMetadata)
-        return GroupHandle(self.metadata, self.store_path, self.origin, self.config)
+        return GroupHandle(self.metadata, self.store_path, self.origin, self.config, self.read_at)

@@ -56,7 +56,9 @@ def fresh_steps(handle: GroupHandle) -> Steps[None]:
         metadata = look_up(top.consolidated, relative)
     if isinstance(metadata, GroupMetadata):
         handle.metadata = metadata
-    handle.version = top.version
+    else:
+        metadata = handle.metadata
+    handle.read = metadata.consolidated_metadata, top.version_of(top.consolidated)
 
 
 def forget_member(handle: GroupHandle, path: str, noted: Mapping[str, tuple[int, int]]) -> None:
@@ -78,10 +80,10 @@ def forget_member(handle: GroupHandle, path: str, noted: Mapping[str, tuple[int,
     less = copy.with_member(path[len(handle.path) :].strip("/"), None) if inside else copy
     if less is None:
         return
-    handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=less)
+    read_at = handle.version_of(copy)
     before, after = noted.get(handle.origin, (-1, -1))
-    if handle.version == before:
-        handle.version = after
+    handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=less)
+    handle.read = less, after if read_at == before else read_at
 
 
 def look_up(consolidated: ConsolidatedMetadata | None, path: str) -> NodeMetadata | None:
@@ -177,10 +179,12 @@ def _check_copy(consolidated: ConsolidatedMetadata, store_path: StorePath, max_d
 
 def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator[NodeRecord]:
     """Return the members that consolidated metadata lists, depth first."""
-    if handle.consolidated is None or (max_depth is not None and max_depth < 0):
+    copy = handle.consolidated
+    if copy is None or (max_depth is not None and max_depth < 0):
         return
-    for name, metadata in handle.consolidated.metadata.items():
-        record = NodeRecord(f"{prefix}{name}", handle.store_path.child(name), metadata, handle.origin, handle.config)
+    shared = handle.origin, handle.config, handle.version_of(copy)
+    for name, metadata in copy.metadata.items():
+        record = NodeRecord(f"{prefix}{name}", handle.store_path.child(name), metadata, *shared)
         yield record
         if isinstance(metadata, GroupMetadata):
             deeper = None if max_depth is None else max_depth - 1
@@ -287,7 +291,6 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
         raise TypeError(f"The Zarr Store in use ({name}) doesn't support consolidated metadata.")
     made = yield Gather([_consolidate_locked_steps(store_path, zarr_format)])
     handle, names = made[0]
-    touch(handle.store, handle.path)
     copied = handle.metadata.consolidated_metadata
     if "zarr.json" in names and copied is not None and copied.metadata:
         warn_once(
@@ -295,7 +298,7 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
             "by other zarr implementations and may change in the future.",
             ZarrUserWarning,
         )
-    return GroupHandle(handle.metadata, store_path)
+    return handle
 
 
 def remove_copy_steps(store_path: StorePath) -> Steps[None]:
@@ -333,7 +336,9 @@ def _consolidate_locked_steps(
         # A writer that changed a node meanwhile may have found no consolidated metadata; from now on all writers find
         # it.
         made = yield from _store_copy_steps(store_path, zarr_format)
-    return made
+    handle, names = made
+    _, read_at = touch(handle.store, handle.path)  # under the lock: a later change is a later version
+    return GroupHandle(handle.metadata, store_path, read_at=read_at), names
 
 
 def _store_copy_steps(store_path: StorePath, zarr_format: ZarrFormat | None) -> Steps[tuple[GroupHandle, list[str]]]:

@@ -77,9 +77,7 @@ def open_group_steps(
     except Exception as error:
         name_store(error, store_path)
         raise
-    handle = GroupHandle(metadata, store_path)
-    handle.version = read_at
-    return handle
+    return GroupHandle(metadata, store_path, read_at=read_at)
 
 
 def _names(zarr_format: ZarrFormat | None, copy_name: str, use_consolidated: bool | str | None) -> list[str]:

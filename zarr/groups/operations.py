@@ -30,7 +30,7 @@ from zarr.metadata.documents import plain
 from zarr.metadata.fields import as_attributes, named_attributes
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.steps import nodes
-from zarr.steps.consolidated import record_changes_steps
+from zarr.steps.consolidated import Noted, record_changes_steps, version_before
 from zarr.steps.documents import V2_NAMES, hold_node, node_lock, node_of, node_type, wanted_names
 from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Rename, Steps
 from zarr.storage.path import StorePath
@@ -103,21 +103,28 @@ def node_steps(handle: GroupHandle, key: str, hints: bool = True) -> Steps[NodeR
     inside = (f"{store_path.path}/").startswith(f"{handle.path}/" if handle.path else "")
     relative = store_path.path[len(handle.path) :].strip("/") if inside else store_path.path
     yield from fresh_steps(handle)
-    if handle.consolidated is not None and inside:
+    top = handle.metadata
+    copy = top.consolidated_metadata
+    if copy is not None and inside:
+        read_at = handle.version_of(copy)
         if not relative:
-            return NodeRecord("", handle.store_path, handle.metadata, handle.origin, handle.config)
-        metadata = look_up(handle.consolidated, relative)
-        if metadata is None and relative in handle.consolidated.unreadable:
-            raise handle.consolidated.unreadable[relative][1].with_traceback(None)
+            return NodeRecord("", handle.store_path, top, handle.origin, handle.config, read_at)
+        metadata = look_up(copy, relative)
+        if metadata is None and relative in copy.unreadable:
+            raise copy.unreadable[relative][1].with_traceback(None)
         if metadata is None:
-            like = errors.like_names(relative, handle.consolidated.flattened_metadata) if hints else ""
+            like = errors.like_names(relative, copy.flattened_metadata) if hints else ""
             raise KeyError(f"'{key}' not found in consolidated metadata.{like}")
-        return NodeRecord(relative, store_path, metadata, handle.origin, handle.config)
+        return NodeRecord(relative, store_path, metadata, handle.origin, handle.config, read_at)
+    touched = Noted.touched
     try:
-        metadata = yield from nodes.read_node_steps(store_path, handle.metadata.zarr_format)
+        metadata = yield from nodes.read_node_steps(store_path, top.zarr_format)
     except errors.NodeNotFoundError:
         raise ((yield from opening.member_error_steps(handle, key)) if hints else KeyError(key)) from None
-    return NodeRecord(relative, store_path, metadata, config=handle.config)
+    read_at = None
+    if isinstance(metadata, GroupMetadata) and metadata.consolidated_metadata is not None:
+        read_at = version_before(handle.store, store_path.path, touched)
+    return NodeRecord(relative, store_path, metadata, config=handle.config, read_at=read_at)
 
 
 def find_steps(handle: GroupHandle, key: str) -> Steps[NodeRecord | None]:

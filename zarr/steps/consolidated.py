@@ -51,9 +51,13 @@ def _renew() -> None:
 at_fork(renew=_renew)
 
 
-class _Noted:
+class Noted:
+    """What was noted last in this process."""
+
     changes = 0
     numbers = itertools.count(1)
+    touched = 0
+    """The newest version of any consolidated metadata."""
 
 
 def version(store: Store, path: str) -> int:
@@ -78,14 +82,28 @@ def version(store: Store, path: str) -> int:
     return _versions.get(f"{label_of(store, str)}/{path}", _versions.get("", 0))
 
 
+def version_before(store: Store, path: str, touched: int) -> int | None:
+    """Return the version of the consolidated metadata of this group; None if it is newer than ``Noted.touched`` was.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+    touched : int
+        ``Noted.touched`` before the group was read.
+    """
+    found = version(store, path)
+    return found if found <= touched else None
+
+
 def changes_noted() -> int:
     """Return a number that each change of a node in this process replaces, before the update above it."""
-    return _Noted.changes
+    return Noted.changes
 
 
 def note_change() -> None:
     """Record a change of nodes; call this before the consolidated metadata above them is searched."""
-    _Noted.changes = next(_Noted.numbers)  # of two threads, each sets another number
+    Noted.changes = next(Noted.numbers)  # of two threads, each sets another number
 
 
 def touch(store: Store, path: str) -> tuple[int, int]:
@@ -97,7 +115,7 @@ def touch(store: Store, path: str) -> tuple[int, int]:
             for name in list(_versions):
                 if name:
                     _versions.pop(name, None)
-        after = _versions[f"{label_of(store, str)}/{path}"] = next(_changes)
+        after = Noted.touched = _versions[f"{label_of(store, str)}/{path}"] = next(_changes)
         return before, after
 
 

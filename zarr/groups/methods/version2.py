@@ -73,7 +73,8 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         return [name for name, _ in self.members()]
 
     def _read_attributes(self) -> None:
-        self._handle.metadata = self._run(open_group_steps(self.store_path, self.metadata.zarr_format)).metadata
+        found = self._run(open_group_steps(self.store_path, self.metadata.zarr_format))
+        self._handle.metadata, self._handle.read = found.metadata, found.read
 
     def clear(self) -> None:
         """Remove all members.
