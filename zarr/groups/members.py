@@ -290,6 +290,7 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
         name = type(store_path.store).__name__
         raise TypeError(f"The Zarr Store in use ({name}) doesn't support consolidated metadata.")
     made = yield Gather([_consolidate_locked_steps(store_path, zarr_format)])
+    handle: GroupHandle
     handle, names = made[0]
     copied = handle.metadata.consolidated_metadata
     if "zarr.json" in names and copied is not None and copied.metadata:
