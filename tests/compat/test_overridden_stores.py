@@ -201,14 +201,14 @@ def test_a_change_of_attributes_reads_the_document_once(make: Callable[..., Stor
     assert calls[:2] == ["get a/zarr.json", "set a/zarr.json"]
 
 
-PARTS = [(1, slice(None), 0), (1, slice(1, 9), 1), (1 << 17, slice(1, 9), 3)]
+PARTS = [(1, slice(None), 0), (1, slice(1, 9), 1), (1 << 17, slice(1, 9), 1)]
 
 
 @pytest.mark.parametrize(("chunk", "selection", "reads"), PARTS)
-def test_a_part_of_a_small_shard_is_written_after_one_read(
+def test_a_part_of_a_shard_is_written_after_one_read(
     make: Callable[..., Store], chunk: int, selection: slice, reads: int
 ) -> None:
-    """Of a large shard that is mostly replaced, the index is read and what is kept."""
+    """Two reads of a store without versions may be of two values of the shard, however large it is."""
     calls: list[str] = []
     store = make(MemoryStore, calls, "get")
     values = np.repeat(np.arange(10), chunk)

@@ -120,7 +120,7 @@ def create_hierarchy_steps(
     locking = parse_array_config(config).locking
     (made,) = yield Gather([_make_steps(root, wanted, implicit, overwrite, locking)])
     documents = _documents_of(made)
-    yield from record_changes_steps(root.store, documents, replaced=overwrite, locking=locking)
+    yield from record_changes_steps(root.store, documents, replaced=documents if overwrite else (), locking=locking)
     return _records(root, made)
 
 

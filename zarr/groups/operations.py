@@ -78,7 +78,8 @@ def new_group_steps(
     locking = parse_array_config(config).locking
     documents = yield from nodes.write_node_steps(store_path, metadata, overwrite=overwrite, locking=locking)
     changes = {store_path.path: documents}
-    yield from record_changes_steps(store_path.store, changes, replaced=overwrite, locking=locking)
+    replaced = changes if overwrite else ()
+    yield from record_changes_steps(store_path.store, changes, replaced=replaced, locking=locking)
     return GroupHandle(metadata, store_path)
 
 

@@ -123,7 +123,7 @@ def record_changes_steps(
     store: Store,
     changes: Mapping[str, Collection[str]],
     *,
-    replaced: bool | Collection[str] = False,
+    replaced: Collection[str] = (),
     locking: str = "thread",
     note: bool = True,
 ) -> Steps[dict[str, tuple[int, int]]]:
@@ -135,8 +135,8 @@ def record_changes_steps(
         Only named, for the open groups; the runner makes the requests.
     changes : mapping of path to documents
         The present documents of each node, or their names; a node without documents is removed, with all below it.
-    replaced : bool or collection of str
-        If True, these nodes, or those of them that are given, may have been removed before, with all below them.
+    replaced : collection of str
+        The paths of those nodes that may have been removed before, with all below them. The default is none.
     locking : str
         The lock scope of the update; see :class:`zarr.chunks.spec.ArrayConfig`.
     note : bool
@@ -151,8 +151,7 @@ def record_changes_steps(
     if noted is not None:
         noted.add(changes, replaced)
         return {}
-    remade = changes if replaced is True else replaced or ()
-    keys = sorted(_carriers(changes, remade))
+    keys = sorted(_carriers(changes, replaced))
     if not keys:
         return {}
     note_change()
@@ -166,7 +165,7 @@ def record_changes_steps(
             stale.append(key)
     if not stale:
         return {}
-    edited = yield Gather(_rewrite_steps(path, name, changes, remade, locking) for path, name in stale)
+    edited = yield Gather(_rewrite_steps(path, name, changes, replaced, locking) for path, name in stale)
     changed = frozenset(key for key, done in zip(stale, edited, strict=True) if done)
     if len(_carrying) > _MOST_STORES:
         _carrying.clear()
@@ -185,20 +184,20 @@ class NotedNodes:
     Examples
     --------
     >>> noted = NotedNodes(list)
-    >>> noted.add({"a": ()}, False)
+    >>> noted.add({"a": {"zarr.json"}})
     >>> noted.taken()
-    {'a': (frozenset(), False)}
+    {'a': (frozenset({'zarr.json'}), False)}
     """
 
     def __init__(self, run: Callable[[Steps[Any]], Any]) -> None:
         self._run = run
         self._nodes: dict[str, tuple[frozenset[str], bool]] = {}
 
-    def add(self, changes: Mapping[str, Collection[str]], replaced: bool | Collection[str]) -> None:
+    def add(self, changes: Mapping[str, Collection[str]], replaced: Collection[str] = ()) -> None:
         """Note changes, as those of :func:`record_changes_steps`; what was noted of these nodes before stays."""
         for path, names in changes.items():
             known, again = self._nodes.get(path, (frozenset(), False))
-            again = again or not names or (replaced if isinstance(replaced, bool) else path in replaced)
+            again = again or not names or path in replaced
             self._nodes[path] = known.union(names), again
 
     def taken(self) -> dict[str, tuple[frozenset[str], bool]]:

@@ -343,7 +343,8 @@ def write_node(
     """Return the request that creates a node, as :func:`write_node_steps`; its lock ends with the creation."""
     noted = getattr(place.store, "noted_nodes", None)
     if noted is not None:  # a transaction: if the creation fails, a part of it may be done
-        noted.add({place.path: wanted_names(metadata.zarr_format, V2_NAMES)}, overwrite)
+        changes = {place.path: wanted_names(metadata.zarr_format, V2_NAMES)}
+        noted.add(changes, changes if overwrite else ())
     return asked.Gather((_write_locked_steps(place, metadata, overwrite, contents, locking),))
 
 

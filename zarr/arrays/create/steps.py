@@ -437,6 +437,7 @@ def init_array_steps(
         yield from handle.from_outside_steps(contents())
     if store_path.path:
         changes = {store_path.path: documents}
-        yield from record_changes_steps(store_path.store, changes, replaced=overwrite, locking=locking)
+        replaced = changes if overwrite else ()
+        yield from record_changes_steps(store_path.store, changes, replaced=replaced, locking=locking)
     return handle
 

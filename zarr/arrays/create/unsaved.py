@@ -131,7 +131,8 @@ def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
         place, handle.metadata, overwrite=overwrite, contents=contents if chunks else None, locking=locking
     )
     if place.path:
-        yield from record_changes_steps(place.store, {place.path: documents}, replaced=overwrite, locking=locking)
+        changes = {place.path: documents}
+        yield from record_changes_steps(place.store, changes, replaced=changes if overwrite else (), locking=locking)
     for each in draft.handles:
         each.draft = None
         each.serve(served_from(place.store, place.path, each.metadata))
