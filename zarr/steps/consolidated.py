@@ -254,6 +254,7 @@ def _rewrite_steps(
         again = f"consolidate_metadata of the group /{path} writes it anew"
         warn(f"consolidated metadata was not updated. {error} {again}", ZarrUserWarning)
         return False
+    del raw  # the second text of what is kept: the new text can take its memory
     if copy is None:
         return False
     stored = yield from _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import tracemalloc
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
@@ -250,3 +252,19 @@ def test_a_damaged_copy_stops_no_change(zarr_format: int, name: str, damage: byt
         zarr.consolidate_metadata(store)
         check_true(store)
         assert list(zarr.open_group(store)) == ["y"]
+
+
+def test_a_change_takes_the_memory_of_one_new_text(tmp_path: Path) -> None:
+    """The text that was read is no longer kept while the new one is made: in large hierarchies, memory costs time."""
+    root = zarr.create_group(tmp_path)
+    root.create_array("large", shape=4, dtype="i4", attributes={"text": "x" * 4_000_000})
+    array = root.create_array("small", shape=4, dtype="i4")
+    zarr.consolidate_metadata(tmp_path)
+    array.attrs["number"] = 1
+    tracemalloc.start()
+    try:
+        array.attrs["number"] = 2
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 5_000_000
