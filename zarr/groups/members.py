@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 
 from zarr.buffer.core import default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
-from zarr.errors import GroupNotFoundError, NodeNotFoundError, ZarrUserWarning
+from zarr.errors import GroupNotFoundError, MetadataValidationError, NodeNotFoundError, ZarrUserWarning
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn, warn_once
 from zarr.steps.consolidated import changes_noted, settle, touch
-from zarr.steps.documents import ancestors, hold_node, node_key
+from zarr.steps.documents import ancestors, blame_copy, hold_node, node_key
 from zarr.steps.nodes import read_nodes_steps
 from zarr.steps.requests import Await, Delete, Gather, ListDir, Put, Steps
 from zarr.storage.keys import TOOL_PREFIX
@@ -133,7 +133,7 @@ def members_steps(
     check_depth(max_depth)
     yield from fresh_steps(handle)
     if handle.consolidated is not None:
-        _check_copy(handle.consolidated, handle.store_path, max_depth)
+        _check_copy(handle, handle.consolidated, max_depth)
         return list(_copied(handle, "", max_depth))
     found: list[NodeRecord] = []
     level = [NodeRecord("", handle.store_path, handle.metadata, config=handle.config)]
@@ -150,8 +150,9 @@ def members_steps(
                     level.append(record)
                 elif use_consolidated_for_children:
                     remaining = None if max_depth is None else max_depth - depth - 1
-                    _check_copy(record.metadata.consolidated_metadata, record.store_path, remaining)
-                    found += _copied(record.handle(), f"{record.name}/", remaining)
+                    member = record.handle()
+                    _check_copy(member, record.metadata.consolidated_metadata, remaining)
+                    found += _copied(member, f"{record.name}/", remaining)
                 else:
                     record.metadata = dataclasses.replace(record.metadata, consolidated_metadata=None)
                     level.append(record)
@@ -170,11 +171,19 @@ def _depth_first(found: list[NodeRecord]) -> list[NodeRecord]:
     return sorted(found, key=places)
 
 
-def _check_copy(consolidated: ConsolidatedMetadata, store_path: StorePath, max_depth: int | None) -> None:
+def _check_copy(handle: GroupHandle, copy: ConsolidatedMetadata, max_depth: int | None) -> None:
     """Refuse consolidated metadata in which a member of such a depth cannot be read."""
-    for name, (_, error) in consolidated.unreadable.items():
+    for name in copy.unreadable:
         if max_depth is None or name.count("/") <= max_depth:
-            refuse_unreadable(store_path / name, error)
+            refuse_unreadable(handle.store_path / name, unreadable_error(handle, copy, name))
+
+
+def unreadable_error(handle: GroupHandle, copy: ConsolidatedMetadata, name: str) -> Exception:
+    """Return the error of a member that cannot be read in the consolidated metadata of a group."""
+    _, error = copy.unreadable[name]
+    if isinstance(error, MetadataValidationError):  # what is not installed, such as a codec, the node itself needs, too
+        blame_copy(error, StorePath(handle.store, handle.origin))
+    return error
 
 
 def _copied(handle: GroupHandle, prefix: str, max_depth: int | None) -> Iterator[NodeRecord]:
@@ -248,7 +257,7 @@ def _members_steps(group: NodeRecord, prefix: str, names: list[str]) -> Steps[li
     nodes = yield from read_nodes_steps(places, group.metadata.zarr_format)
     records = []
     for name, place, node in zip(names, places, nodes, strict=True):
-        if isinstance(node, NodeNotFoundError):
+        if isinstance(node, NodeNotFoundError) and not isinstance(node, MetadataValidationError):
             warn_unrecognized(place)
         elif isinstance(node, Exception):
             refuse_unreadable(place, node)

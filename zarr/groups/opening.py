@@ -14,7 +14,7 @@ from zarr.metadata.documents import document_place, load_document, locate
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn
 from zarr.steps.consolidated import settle, version
-from zarr.steps.documents import name_store, wanted_names
+from zarr.steps.documents import blame_copy, blame_inline_copy, name_store, wanted_names
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import GetMany, ListDir, Steps
 from zarr.storage.path import StorePath
@@ -103,10 +103,14 @@ def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | st
     if isinstance(use_consolidated, str):
         raise TypeError("use_consolidated must be a bool or None for Zarr format 3.")
     load = load_without_copy if use_consolidated is False else load_with_copy
-    document = load(raw.to_bytes(), _name(store_path, "zarr.json"))
-    if document.get("node_type") == "array":
-        raise errors.ContainsArrayError(store_path.store, store_path.path)
-    metadata = GroupMetadata.from_dict(document, path=store_path.path, name="zarr.json")
+    try:
+        document = load(raw.to_bytes(), _name(store_path, "zarr.json"))
+        if document.get("node_type") == "array":
+            raise errors.ContainsArrayError(store_path.store, store_path.path)
+        metadata = GroupMetadata.from_dict(document, path=store_path.path, name="zarr.json")
+    except (ValueError, TypeError) as error:
+        blame_inline_copy(error, raw.to_bytes(), store_path)
+        raise
     if use_consolidated and metadata.consolidated_metadata is None:
         raise ValueError(
             f"Consolidated metadata requested with 'use_consolidated=True' but not found in '{store_path.path}'."
@@ -137,11 +141,15 @@ def _with_copy(
                 f"Consolidated metadata was requested (use_consolidated={use_consolidated!r}) but there is no {name!r}"
             )
         return metadata
-    document = load_document(raw.to_bytes(), _name(store_path, name))
+    try:
+        document = load_document(raw.to_bytes(), _name(store_path, name))
+    except errors.MetadataValidationError as error:
+        blame_copy(error, store_path)
+        raise
     try:
         consolidated = ConsolidatedMetadata.from_zmetadata(document, path=store_path.path)
     except (ValueError, TypeError) as error:
-        raise locate(error, document_place(name, store_path.path)) from error
+        raise blame_copy(locate(error, document_place(name, store_path.path)), store_path) from error
     return dataclasses.replace(metadata, consolidated_metadata=consolidated)
 
 

@@ -24,7 +24,7 @@ from zarr.dtype import parse_dtype
 from zarr.groups import opening
 from zarr.groups.batch import pending_steps
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
-from zarr.groups.members import forget_member, fresh_steps, look_up, refuse_unreadable
+from zarr.groups.members import forget_member, fresh_steps, look_up, refuse_unreadable, unreadable_error
 from zarr.metadata.copies import INLINE, find_copy, with_stored_copy
 from zarr.metadata.documents import plain
 from zarr.metadata.fields import as_attributes, named_attributes
@@ -112,7 +112,7 @@ def node_steps(handle: GroupHandle, key: str, hints: bool = True) -> Steps[NodeR
             return NodeRecord("", handle.store_path, top, handle.origin, handle.config, read_at)
         metadata = look_up(copy, relative)
         if metadata is None and relative in copy.unreadable:
-            raise copy.unreadable[relative][1].with_traceback(None)
+            raise unreadable_error(handle, copy, relative).with_traceback(None)
         if metadata is None:
             like = errors.like_names(relative, copy.flattened_metadata) if hints else ""
             raise KeyError(f"'{key}' not found in consolidated metadata.{like}")
@@ -120,7 +120,9 @@ def node_steps(handle: GroupHandle, key: str, hints: bool = True) -> Steps[NodeR
     touched = Noted.touched
     try:
         metadata = yield from nodes.read_node_steps(store_path, top.zarr_format)
-    except errors.NodeNotFoundError:
+    except errors.NodeNotFoundError as error:
+        if isinstance(error, errors.MetadataValidationError):  # the group is there; its consolidated metadata lacks one
+            raise
         raise ((yield from opening.member_error_steps(handle, key)) if hints else KeyError(key)) from None
     read_at = None
     if isinstance(metadata, GroupMetadata) and metadata.consolidated_metadata is not None:

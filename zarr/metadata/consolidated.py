@@ -129,7 +129,8 @@ def split_zmetadata(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
     documents = document.get("metadata")
     if not isinstance(documents, Mapping):
         kind = ValueError if documents is None else TypeError
-        raise kind(f"The document '.zmetadata' has no object 'metadata' but {documents!r}.")
+        found = "" if documents is None else f" but {type(documents)}"
+        raise kind(f"The document '.zmetadata' has no object 'metadata'{found}.")
     version = document.get("zarr_consolidated_format", 1)
     if version != 1:
         raise ValueError(

@@ -9,12 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 import zarr_core
+from zarr.errors import MetadataValidationError
 from zarr.metadata.consolidated import tree_order
 from zarr.metadata.documents import dump_document, encode_string, load_document
 
@@ -310,12 +312,17 @@ def _located(raw: bytes, way: tuple[bytes, ...]) -> CopyText | None:
 
 
 def load_without_copy(raw: bytes, name: str) -> dict[str, Any]:
-    """Parse the document ``zarr.json`` of a group without the copy that it carries; a small one as a whole.
+    """Parse the document ``zarr.json`` of a group without the copy that it carries, which may be damaged.
 
     Parameters and errors are those of :func:`zarr.metadata.documents.load_document`.
     """
-    copy = _looked_up(raw, WAYS[INLINE]) if len(raw) > SMALL_BYTES else None
-    document = load_document(raw if copy is None else copy.without(), name)
+    document = None
+    if len(raw) <= SMALL_BYTES:
+        with suppress(MetadataValidationError):
+            document = load_document(raw, name)
+    if document is None:
+        copy = _looked_up(raw, WAYS[INLINE])
+        document = load_document(raw if copy is None else copy.without(), name)
     document.pop("consolidated_metadata", None)
     return document
 

@@ -142,6 +142,28 @@ def name_store(error: Exception, place: StorePath | str) -> None:
         error.add_note(f"in the metadata of /{place.path} of {label_of(place.store)}")
 
 
+def blame_copy(error: Exception, group_place: StorePath | str) -> Exception:
+    """Say in an error that it comes from the consolidated metadata of a group, and what to do; return the error.
+
+    Errors of members are kept with the consolidated metadata: each is changed once.
+    """
+    advice = "use_consolidated=False reads the nodes themselves, and zarr.consolidate_metadata writes it anew."
+    if advice not in str(error):
+        message, *others = error.args or (type(error).__name__,)
+        said = f"This is in the consolidated metadata of the group {place_label(group_place)}: {advice}"
+        error.args = (f"{str(message).removesuffix('.')}. {said}", *others)
+    return error
+
+
+def blame_inline_copy(error: Exception, raw: bytes, place: StorePath | str) -> None:
+    """Do the same for a document ``zarr.json`` that cannot be read, if it can be read without its copy."""
+    try:
+        group.GroupMetadata.from_dict(copies.load_without_copy(raw, "zarr.json"), name="zarr.json")
+    except (ValueError, TypeError, KeyError, OverflowError):
+        return  # the group itself is damaged, or it is an array
+    blame_copy(error, place)
+
+
 def warn_of_both(place: StorePath | str, other: str) -> None:
     """Warn that there are documents of both formats, and name those that are used."""
     chosen = "Zarr v3" if other == ".zarray" else "Zarr format 3"
@@ -204,6 +226,8 @@ def parse_v3(
             return group.GroupMetadata.from_dict(document, path=path, name="zarr.json")
         return v3.ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet, raw=raw)
     except Exception as error:
+        if wanted is None:
+            blame_inline_copy(error, raw, place)
         name_store(error, place)
         raise
 
