@@ -209,7 +209,7 @@ def parse_v3(
 ) -> ArrayV3Metadata | GroupMetadata:
     """Return the metadata of a document ``zarr.json``; with a kind, refuse a node of the other kind.
 
-    If ``copy`` is false, the consolidated metadata of a large document is left out.
+    If ``copy`` is false, consolidated metadata is left out, and so may be damaged.
     """
     known = known_documents()
     members = find_members(known, raw)
@@ -223,6 +223,8 @@ def parse_v3(
         except MetadataValidationError:
             document = load_document(raw, document_name(place, "zarr.json"))  # the same error, with the place
         if wanted is None and document.get("node_type") == "group":
+            if not copy:
+                document.pop("consolidated_metadata", None)
             return group.GroupMetadata.from_dict(document, path=path, name="zarr.json")
         return v3.ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet, raw=raw)
     except Exception as error:

@@ -120,7 +120,7 @@ def read_node_steps(
     place : StorePath or str
     zarr_format : 2, 3 or None
     copy : bool
-        If False, the consolidated metadata of a large document is left out.
+        If False, consolidated metadata is left out, and so may be damaged.
 
     Returns
     -------

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import zarr
+from zarr.buffer.cpu import Buffer
 from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.groups.operations import move_steps
 from zarr.steps.requests import Delete, DeletePrefix, Put
@@ -131,3 +132,27 @@ def test_moving_by_coroutines(tmp_path: Path) -> None:
     root = fill(zarr.create_group(LocalStore(tmp_path)))
     asyncio.run(root._async_group.move("a", "z"))
     assert [name for name, _ in root.members(max_depth=None)] == ["y", "z", "z/b", "z/x"]
+
+
+@pytest.mark.parametrize("below", [1, 200])
+def test_no_node_is_moved_onto_a_group_with_damaged_consolidated_metadata(below: int) -> None:
+    store = zarr.storage.MemoryStore()
+    root = zarr.create_group(store)
+    for number in range(below):
+        root.create_group(f"g/h/{number}")
+    root.create_group("other")
+    zarr.consolidate_metadata(store, path="g")
+
+    def stored() -> bytes:
+        raw = store.get_sync("g/zarr.json")
+        assert raw is not None
+        return raw.to_bytes()
+
+    damaged = stored().replace(b'"h": ', b'"z": ')
+    assert damaged != stored()
+    store.set_sync("g/zarr.json", Buffer.from_bytes(damaged))
+    with pytest.raises(ContainsGroupError):
+        root.move("other", "g")
+    assert stored() == damaged
+    zarr.open_group(store, path="g", use_consolidated=False).attrs["k"] = 1
+    assert zarr.open_group(store, path="g", use_consolidated=False).attrs["k"] == 1
