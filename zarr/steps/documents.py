@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from zarr._lazy import LazyModule
 from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarning, label_of
 from zarr.metadata.cache import find_members, known_documents
-from zarr.metadata.documents import load_document
+from zarr.metadata.documents import JSONDecodeError, load_document
 from zarr.notices import warn
 from zarr.steps.requests import Hold, scope_of
 from zarr.storage.path import StorePath
@@ -149,9 +149,7 @@ def blame_copy(error: Exception, group_place: StorePath | str) -> Exception:
     """
     advice = "use_consolidated=False reads the nodes themselves, and zarr.consolidate_metadata writes it anew."
     if advice not in str(error):
-        message, *others = error.args or (type(error).__name__,)
-        said = f"This is in the consolidated metadata of the group {place_label(group_place)}: {advice}"
-        error.args = (f"{str(message).removesuffix('.')}. {said}", *others)
+        _add(error, f"This is in the consolidated metadata of the group {place_label(group_place)}: {advice}")
     return error
 
 
@@ -159,9 +157,21 @@ def blame_inline_copy(error: Exception, raw: bytes, place: StorePath | str) -> N
     """Do the same for a document ``zarr.json`` that cannot be read, if it can be read without its copy."""
     try:
         group.GroupMetadata.from_dict(copies.load_without_copy(raw, "zarr.json"), name="zarr.json")
-    except (ValueError, TypeError, KeyError, OverflowError):
-        return  # the group itself is damaged, or it is an array
-    blame_copy(error, place)
+    except (ValueError, TypeError, KeyError, OverflowError):  # the group itself is damaged, or it is an array
+        if isinstance(error, JSONDecodeError) and b'"consolidated_metadata"' in raw:
+            _add(
+                error,
+                "This is the document of a group, with its consolidated metadata: the nodes below can be opened by "
+                "their own paths. To mend it, remove it, create the group there again (without overwrite=True) with "
+                "its attributes, and call zarr.consolidate_metadata.",
+            )
+    else:
+        blame_copy(error, place)
+
+
+def _add(error: Exception, sentence: str) -> None:
+    message, *others = error.args or (type(error).__name__,)
+    error.args = (f"{str(message).removesuffix('.')}. {sentence}", *others)
 
 
 def warn_of_both(place: StorePath | str, other: str) -> None:

@@ -131,3 +131,17 @@ def test_a_damaged_document_of_a_group_is_no_fault_of_the_copy(place: Path) -> N
     with pytest.raises(TypeError) as caught:
         zarr.open_group(place)
     assert "use_consolidated" not in str(caught.value)
+
+
+@pytest.mark.parametrize("zarr_format", [3])
+def test_the_error_of_a_truncated_document_tells_how_to_mend_it(place: Path) -> None:
+    damage(place, lambda raw: raw[: len(raw) // 2])
+    for options in ({}, {"use_consolidated": True}, {"use_consolidated": False}):
+        with pytest.raises(json.JSONDecodeError, match=r"t/zarr\.json' is not valid.*own paths.*remove it") as caught:
+            zarr.open_group(place, mode="r", **options)
+        assert "use_consolidated" not in str(caught.value)
+    assert zarr.open_array(place / "a", mode="r").shape == (4,)
+    (place / "zarr.json").unlink()
+    zarr.create_group(place)
+    zarr.consolidate_metadata(place)
+    assert set(zarr.open_consolidated(place)) == {"a", "g"}
