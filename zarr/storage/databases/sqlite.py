@@ -317,6 +317,7 @@ class Connections:
         self.journal = journal
         self.synchronous = synchronous
         self.timeout = timeout
+        self._idle = threading.local()
         self._renew()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -329,8 +330,13 @@ class Connections:
         self.close()
 
     def close(self) -> None:
-        """Close the connections that are not in use; the others are closed after their calls."""
+        """Close the connections that are not in use; the others are closed after their calls.
+
+        That of this thread is closed at once; without the GIL, those of others go at their next step.
+        """
+        own = self._idle.__dict__.pop("own", None)
         self._idle = threading.local()
+        del own
 
     # Opening
 

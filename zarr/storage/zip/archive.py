@@ -187,6 +187,7 @@ class Archive:
         self._pid = os.getpid()
         known: Known = (handle, {})
         self._known = known
+        _written.add(handle)
         return known
 
     def _read_directory(self, handle: Handle) -> dict[str, Entry]:
@@ -359,6 +360,7 @@ class Archive:
         self._make_room(handle)
         self._writable, self._seen = True, None
         self._pid = os.getpid()
+        _written.add(handle)
         return handle
 
     def _busy(self, whom: str) -> OSError:
@@ -501,6 +503,8 @@ class Archive:
             if done:
                 # Readers in other threads may still use the old file: the last of them closes it.
                 self._known, self._end = (target, entries), end
+                _written.add(target)
+                _written.discard(source)
 
     def _compact_in_memory(self, handle: Handle) -> None:
         spare = Handle(io.BytesIO(), owned=False)
@@ -552,6 +556,7 @@ class Archive:
             self._seen = None if self.read_only else set()
             if known is not None:
                 known[0].release()
+                _written.discard(known[0])
             if self._temporary is not None and self._pid == os.getpid():
                 with contextlib.suppress(OSError):
                     os.unlink(self._temporary)
@@ -579,6 +584,8 @@ class Archive:
 _guard = threading.RLock()
 _shared: weakref.WeakValueDictionary[str, Archive] = weakref.WeakValueDictionary()
 _archives: weakref.WeakSet[Archive] = weakref.WeakSet()
+_written: set[Handle] = set()
+"""Files with entries to commit: a collector of cycles that ends both must not close the file before its archive does."""
 _held: list[Archive] = []
 _ENDED: list[bool] = []
 """Set when the program has ended: later entries have no other commit."""
