@@ -585,7 +585,7 @@ _guard = threading.RLock()
 _shared: weakref.WeakValueDictionary[str, Archive] = weakref.WeakValueDictionary()
 _archives: weakref.WeakSet[Archive] = weakref.WeakSet()
 _written: set[Handle] = set()
-"""Files with entries to commit: a collector of cycles that ends both must not close the file before its archive does."""
+"""Files with entries to commit: a collector that ends a cycle with both must not close the file before its archive."""
 _held: list[Archive] = []
 _ENDED: list[bool] = []
 """Set when the program has ended: later entries have no other commit."""
