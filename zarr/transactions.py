@@ -23,7 +23,7 @@ from zarr.runners.sync import collect_aiterator, sync
 from zarr.steps.consolidated import NotedNodes, note_change, settle, touch
 from zarr.steps.requests import LockScope
 from zarr.storage import StoreLike
-from zarr.storage.keys import METADATA_NAMES, is_below_any
+from zarr.storage.keys import METADATA_NAMES, is_below_any, nearest_above
 from zarr.storage.resolve import resolve_store
 from zarr.storage.wrappers.overlay import OverlayStore, check_expected, is_expected
 
@@ -348,7 +348,7 @@ def lock_files(
     below: dict[str, list[str]] = {node: [] for node in nodes | set(asked)}
     places = set(below)
     for key in chunks:
-        owner = _owner(key, places)
+        owner = nearest_above(key, places)
         if owner is not None:
             below[owner].append(key)
     found: list[str] = []
@@ -359,12 +359,3 @@ def lock_files(
                 found.extend(lock_paths(store, scope, [node], "node", [node] if node in gone else ()))
             found.extend(lock_paths(store, scope, keys, "chunk"))
     return in_order(found)
-
-
-def _owner(key: str, nodes: set[str]) -> str | None:
-    """Return the nearest node above a key."""
-    while key:
-        key = key.rpartition("/")[0]
-        if key in nodes:
-            return key
-    return None

@@ -7,8 +7,8 @@ from typing import Any
 
 from zarr.buffer import default_buffer_prototype
 from zarr.steps.consolidated import record_changes_steps, version
-from zarr.steps.documents import ancestors
 from zarr.steps.requests import Gather, Get, GetMany, Hold, Put
+from zarr.storage.keys import ancestors
 
 
 class Named:

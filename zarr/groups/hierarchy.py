@@ -18,10 +18,10 @@ from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.consolidated import record_changes_steps
-from zarr.steps.documents import ancestors, node_key, node_lock
+from zarr.steps.documents import node_key, node_lock
 from zarr.steps.nodes import check_absent_steps, read_node_steps
 from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Put, Staged, Steps, ask_steps
-from zarr.storage.keys import normalize_path
+from zarr.storage.keys import ancestors, nearest_above, normalize_path, outermost
 from zarr.storage.path import StorePath
 from zarr.types import ZarrFormat
 
@@ -128,12 +128,12 @@ def _make_steps(
     root: StorePath, wanted: Nodes, implicit: Mapping[str, ImplicitGroupMarker], overwrite: bool, locking: str
 ) -> Steps[Nodes]:
     """Create nodes under a lock, and return them with the groups above."""
-    tops = _tops(wanted) if overwrite else []
+    tops = outermost(wanted) if overwrite else []
     keys = [node_lock(path) for path in (*wanted, *implicit)]
     scope = LockScope.of(locking, root.path)
     yield Hold(keys, "node", scope, below=[root.path] if scope is not None and scope.required else tops)
     # What lies below a node that is replaced is removed: it is needed anew.
-    kept = [path for path in implicit if not (overwrite and any(above in wanted for above in ancestors(path)))]
+    kept = [path for path in implicit if not overwrite or nearest_above(path, wanted) is None]
     existing = yield from _existing_steps(root, [*wanted, *kept], wanted)
     for path in kept:
         if path in existing and not isinstance(existing[path], GroupMetadata):
@@ -169,12 +169,6 @@ def _publish_steps(
         path = error.key.rpartition("/")[0]
         yield from check_absent_steps(StorePath(root.store, path), 3 if error.key.endswith("zarr.json") else 2)
         raise
-
-
-def _tops(paths: Iterable[str]) -> list[str]:
-    """Return the paths that do not lie below another one."""
-    chosen = set(paths)
-    return [path for path in chosen if not any(above in chosen for above in ancestors(path))]
 
 
 def _existing_steps(root: StorePath, paths: list[str], nodes: Nodes) -> Steps[dict[str, NodeMetadata]]:

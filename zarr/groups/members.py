@@ -16,10 +16,10 @@ from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn, warn_once
 from zarr.steps.consolidated import changes_noted, settle, touch
-from zarr.steps.documents import ancestors, blame_copy, hold_node, node_key
+from zarr.steps.documents import blame_copy, hold_node, node_key
 from zarr.steps.nodes import read_nodes_steps
 from zarr.steps.requests import Await, Delete, Gather, ListDir, Put, Steps
-from zarr.storage.keys import TOOL_PREFIX
+from zarr.storage.keys import TOOL_PREFIX, ancestors
 from zarr.storage.path import StorePath
 from zarr.types import METADATA_NAMES, ZarrFormat
 

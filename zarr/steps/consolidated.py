@@ -20,8 +20,9 @@ from zarr.errors import MetadataValidationError, ZarrUserWarning, label_of
 from zarr.metadata.copies import ASIDE, INLINE, CopyText, find_copy
 from zarr.metadata.documents import load_document
 from zarr.notices import warn
-from zarr.steps.documents import ancestors, hold_node, node_key
+from zarr.steps.documents import hold_node, node_key
 from zarr.steps.requests import Gather, Get, GetMany, Put, Steps
+from zarr.storage.keys import ancestors
 
 Documents = Mapping[str, Buffer]
 """The documents of one node by name, as ``metadata.to_buffer_dict`` returns them; empty for a removed node."""

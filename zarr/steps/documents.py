@@ -44,21 +44,6 @@ def node_key(path: str, name: str) -> str:
     return f"{path}/{name}" if path else name
 
 
-def ancestors(path: str) -> list[str]:
-    """Return the paths above a path, nearest first, the root last.
-
-    Examples
-    --------
-    >>> ancestors("a/b/c")
-    ['a/b', 'a', '']
-    """
-    found = []
-    while path:
-        path = path.rpartition("/")[0]
-        found.append(path)
-    return found
-
-
 def node_lock(path: str) -> str:
     """Return the key that stands for the one lock of a node.
 

@@ -21,7 +21,6 @@ from zarr.steps.documents import (
     V3_NAMES,
     ArrayMetadata,
     NodeMetadata,
-    ancestors,
     document_name,
     hold_node,
     node_key,
@@ -35,6 +34,7 @@ from zarr.steps.documents import (
     warn_of_both,
 )
 from zarr.steps.requests import Steps
+from zarr.storage.keys import ancestors
 from zarr.storage.path import StorePath, exists_message
 from zarr.types import AccessModeLiteral, ZarrFormat
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container, Iterable
 from numbers import Number
 from pathlib import Path
 from typing import Any, Final
@@ -52,6 +52,43 @@ def is_lock(key: str) -> bool:
     (True, False)
     """
     return f"/{LOCKS_FOLDER}/" in f"/{key}"
+
+
+def ancestors(path: str) -> list[str]:
+    """Return the paths above a path, nearest first, the root last.
+
+    Examples
+    --------
+    >>> ancestors("a/b/c")
+    ['a/b', 'a', '']
+    """
+    found = []
+    while path:
+        path = path.rpartition("/")[0]
+        found.append(path)
+    return found
+
+
+def nearest_above(path: str, known: Container[str]) -> str | None:
+    """Return the nearest of some known paths above a path; None if there is none.
+
+    Examples
+    --------
+    >>> nearest_above("a/b/c", {"", "a"}), nearest_above("a/b/c", {"b"})
+    ('a', None)
+    """
+    return next((above for above in ancestors(path) if above in known), None)
+
+
+def outermost(paths: Collection[str]) -> list[str]:
+    """Return those of some paths that lie below no other, in order.
+
+    Examples
+    --------
+    >>> outermost({"b", "a/c", "a"})
+    ['a', 'b']
+    """
+    return sorted(path for path in paths if nearest_above(path, paths) is None)
 
 
 def is_below_any(key: str, folders: Container[str]) -> bool:

@@ -13,9 +13,9 @@ from zarr.groups.members import consolidate_steps
 from zarr.metadata.documents import dump_document
 from zarr.notices import warn
 from zarr.runners.choose import runner_for
-from zarr.steps.documents import ancestors, node_key
+from zarr.steps.documents import node_key
 from zarr.steps.requests import Delete, Get, ListDir, Put, Steps, ask_steps
-from zarr.storage.keys import REPAIR_FOLDER
+from zarr.storage.keys import REPAIR_FOLDER, ancestors
 from zarr.storage.local.files import move_file
 from zarr.storage.local.store import LocalStore
 from zarr.storage.path import StorePath

@@ -10,7 +10,7 @@ import errno
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 from weakref import WeakSet, WeakValueDictionary
@@ -20,6 +20,7 @@ from zarr._process import at_fork, living
 from zarr.logs import loggers
 from zarr.runners.locks.table import Polling, Waits, wait
 from zarr.steps.requests import LockScope
+from zarr.storage.keys import ancestors
 
 MAX_OPEN: Final = 128
 """Number of folders that are kept open for the next lock in them."""
@@ -130,7 +131,7 @@ def places(
         return sorted(chunk_place(root, scope, key) for key in set(keys))
     found = [_node_place(root, path, "node", scope.required) for path in {scope.path, *below}]
     if scope.required:
-        above = {stem for node in (scope.path, *below) for stem in _ancestors(node)} - set(below)
+        above = {stem for node in (scope.path, *below) for stem in ancestors(node)} - set(below)
         found += [_node_place(root, path, "below", True, shared=True) for path in above]
         found += [_node_place(root, path, "below", True) for path in below]
     return sorted(found)
@@ -170,12 +171,6 @@ def array_place(root: str, scope: LockScope, keys: Callable[[], Sequence[str]] |
     place.names = None if keys is None else lambda: [key[skip:] for key in keys()]
     place.shared, place.required = keys is not None, scope.required
     return place
-
-
-def _ancestors(path: str) -> Iterator[str]:
-    while path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _opened(path: str) -> zarr_core.Folder:

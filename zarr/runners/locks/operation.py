@@ -17,7 +17,7 @@ cannot wait for that operation, so it gets a :class:`~zarr.errors.LockedByCaller
 from __future__ import annotations
 
 import threading
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from zarr.errors import LockedByCallerError
 from zarr.runners.locks import folders
 from zarr.runners.locks.table import LOCKS, Claim, Waits, wait, wait_async
 from zarr.steps.requests import FAMILY_RANK, LockScope, Transfer
+from zarr.storage.keys import outermost
 
 if TYPE_CHECKING:
     from zarr.runners.locks import leases, processes
@@ -250,7 +251,7 @@ class Holder:
         RuntimeError
             If one of them sorts before a lock that is held already.
         """
-        stems = dict.fromkeys(self._not_held(outermost(self._prefix, paths)))
+        stems = dict.fromkeys(self._not_held(sorted(stem_of(self._prefix, path) for path in outermost({*paths}))))
         first = next(iter(stems), "")
         if stems and (0, first) <= self._top:
             raise RuntimeError(f"cannot hold all below {first!r}: these hold {self._top[1]!r} already")
@@ -388,21 +389,6 @@ def stem_of(prefix: str, path: str) -> str:
     ('node:memory/a/b/', 'node:memory/')
     """
     return f"node:{prefix}/{path}/" if path else f"node:{prefix}/"
-
-
-def outermost(prefix: str, paths: Iterable[str]) -> list[str]:
-    """Return the stems of some nodes, in order, without those that lie below another one of them.
-
-    Examples
-    --------
-    >>> outermost("memory", ["b", "a/b", "a"])
-    ['node:memory/a/', 'node:memory/b/']
-    """
-    found: list[str] = []
-    for stem in sorted({stem_of(prefix, path) for path in paths}):
-        if not (found and stem.startswith(found[-1])):  # those below a stem come next to it
-            found.append(stem)
-    return found
 
 
 def stems_over(name: str, stems: Container[str]) -> Iterator[str]:

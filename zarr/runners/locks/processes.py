@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final, Self
@@ -22,7 +22,7 @@ from zarr.errors import label_of
 from zarr.runners.locks import folders
 from zarr.runners.locks.table import Polling, Waits, wait
 from zarr.steps.requests import Hold, LockScope
-from zarr.storage.keys import LOCKS_FOLDER
+from zarr.storage.keys import LOCKS_FOLDER, ancestors
 
 if sys.platform == "win32":
     import msvcrt
@@ -277,15 +277,9 @@ def _node_paths(store: Any, scope: LockScope, below: Sequence[str]) -> list[str]
     nodes = {scope.path, *below}
     found = [named(path, _NODE) for path in nodes]
     if _SHARES:
-        found += [named(path, _TREE, shared=True) for path in {above for node in nodes for above in _ancestors(node)}]
+        found += [named(path, _TREE, shared=True) for path in {above for node in nodes for above in ancestors(node)}]
         found += [named(path, _TREE) for path in below]
     return in_order(found)
-
-
-def _ancestors(path: str) -> Iterator[str]:
-    while path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def lock_paths(

@@ -15,7 +15,7 @@ from zarr.dtype import parse_dtype
 from zarr.errors import ReadOnlyError
 from zarr.steps.requests import Delete, DeletePrefix, Get, List, ListDir, Put, Steps
 from zarr.storage.checks import parse_object, require
-from zarr.storage.keys import check_prefix, child_names, dir_prefix, join
+from zarr.storage.keys import ancestors, check_prefix, child_names, dir_prefix, join, nearest_above, outermost
 from zarr.storage.layouts.base import LayoutStore, read_steps, split_document, to_bytes
 
 CORE_URI: Final = "http://purl.org/zarr/spec/protocol/core/3.0"
@@ -403,7 +403,7 @@ class Draft3Store(LayoutStore):
         check_prefix(prefix)
         listed = yield List(self._below("meta"))
         nodes = dict(node for node in map(self._node_of, listed) if node is not None)
-        groups = {"", *(parent for path in nodes for parent in _parents(path))}
+        groups = {"", *(parent for path in nodes for parent in ancestors(path))}
         keys = {join(path, "zarr.json") for path in groups | nodes.keys()}
         arrays = {path for path, kind in nodes.items() if kind == "array"}
         wanted = {path for path in arrays if f"{path}/".startswith(prefix) or prefix.startswith(f"{path}/") or not path}
@@ -411,7 +411,7 @@ class Draft3Store(LayoutStore):
         for path in sorted(wanted):
             raw = yield from read_steps(self._node_key(path, "array"))
             forms[path] = _form_of(parse_object(raw or b"{}", path))
-        for top in _tops(wanted):
+        for top in outermost(wanted):
             chunks = yield List(self._data(top))
             keys.update(filter(None, (self._key_of(key, forms) for key in chunks)))
         return sorted(key for key in keys if key.startswith(prefix))
@@ -419,7 +419,7 @@ class Draft3Store(LayoutStore):
     def _key_of(self, below: str, forms: Mapping[str, tuple[int, str]]) -> str | None:
         """Return the key of a chunk in format 3, from its key below ``data/`` and the key forms of the arrays."""
         rest = below.removeprefix(dir_prefix(self._data("")))
-        path = next((path for path in reversed(_parents(rest)) if path in forms), None)
+        path = nearest_above(rest, forms)
         if path is None:
             return None
         ndim, separator = forms[path]
@@ -477,20 +477,3 @@ def _form_of(draft: Mapping[str, Any]) -> tuple[int, str]:
     """Return the number of coordinates in the chunk keys of an array, and their separator."""
     grid = draft.get("chunk_grid")
     return len(draft.get("shape", ())), grid.get("separator", ".") if isinstance(grid, Mapping) else "."
-
-
-def _parents(path: str) -> list[str]:
-    """Return the root, and every folder above a path.
-
-    Examples
-    --------
-    >>> _parents("a/b/c")
-    ['', 'a', 'a/b']
-    """
-    parts = path.split("/")
-    return ["/".join(parts[:depth]) for depth in range(len(parts))]
-
-
-def _tops(paths: set[str]) -> list[str]:
-    """Return those paths that lie below no other."""
-    return sorted(path for path in paths if not any(parent in paths for parent in _parents(path) if parent != path))

@@ -26,7 +26,7 @@ from zarr.errors import ZarrUserWarning
 from zarr.notices import warn
 from zarr.steps.requests import Delete, Get, List, ListDir, Put, Steps
 from zarr.storage.checks import parse_object
-from zarr.storage.keys import child_names, dir_prefix, join
+from zarr.storage.keys import child_names, dir_prefix, join, nearest_above
 from zarr.storage.layouts.n5 import N5_KEYS, compression_of, is_n5_array, users_attributes
 from zarr.storage.layouts.n5 import N5Store as CurrentN5Store
 from zarr.storage.local.store import LocalStore
@@ -456,7 +456,7 @@ class N5Files(StepsStore):
             keys += [join(path, name) for name in _NAMES if document_from(attributes, name) is not None]
         for key in found:
             if key.rpartition("/")[2] != n5_attrs_key:
-                above = next((path for path in _above(key) if path in arrays), None)
+                above = nearest_above(key, arrays)
                 keys.append(key if above is None else chunk_key(above, key[len(dir_prefix(above)) :]))
         return sorted(key for key in keys if key.startswith(prefix))
 
@@ -473,12 +473,6 @@ class N5Files(StepsStore):
         found = yield ListDir(dir_prefix(path))
         documents = [name for name in _NAMES if document_from(attributes, name) is not None]
         return sorted([*(name for name in found if name != n5_attrs_key), *documents])
-
-
-def _above(key: str) -> list[str]:
-    """Return the paths of all folders above a key, the nearest first."""
-    parts = key.split("/")[:-1]
-    return ["/".join(parts[:depth]) for depth in range(len(parts), -1, -1)]
 
 
 class _N5(Format2Store[N5Files]):

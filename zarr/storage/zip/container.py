@@ -22,6 +22,7 @@ from typing import IO, Any, Final
 from zipfile import BadZipFile
 
 from zarr.errors import StoreDamagedError
+from zarr.storage.keys import ancestors
 from zarr.storage.local.files import sync_file
 
 STORED: Final = 0
@@ -389,9 +390,7 @@ def check_swollen(entry: Entry, entries: Mapping[str, Entry], read: Callable[[En
     ------
     ZipFormatError
     """
-    folder = entry.name
-    while folder:
-        folder = folder.rpartition("/")[0]
+    for folder in ancestors(entry.name):
         for name in ("zarr.json", ".zarray"):
             document = entries.get(f"{folder}/{name}" if folder else name)
             if document is None or document is entry or document.size > _MOST_DOCUMENT_BYTES:

@@ -22,8 +22,9 @@ from zarr.groups.group import Group
 from zarr.groups.handle import NodeRecord
 from zarr.groups.members import members_steps, named_steps, names_steps
 from zarr.metadata.group import GroupMetadata
-from zarr.steps.documents import ancestors, node_key
+from zarr.steps.documents import node_key
 from zarr.steps.requests import Steps
+from zarr.storage.keys import ancestors
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 from zarr.tools.contents.blocks import stream_keys

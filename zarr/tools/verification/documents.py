@@ -9,8 +9,9 @@ from zarr.errors import MetadataValidationError, UnknownCodecError
 from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.repair import repair_array_document
-from zarr.steps.documents import NodeMetadata, ancestors, node_key, parse_v2, parse_v3
+from zarr.steps.documents import NodeMetadata, node_key, parse_v2, parse_v3
 from zarr.steps.requests import Steps
+from zarr.storage.keys import ancestors
 from zarr.storage.path import StorePath
 from zarr.tools.verification.report import Fault
 from zarr.tools.verification.survey import NODE_NAMES, NodeKind, Survey, error_text, layout_of, read_document_steps

@@ -13,10 +13,10 @@ from zarr.chunks.spec import parse_array_config
 from zarr.errors import label_of
 from zarr.metadata.documents import MAX_DOCUMENT_BYTES
 from zarr.runners.choose import runner_for
-from zarr.steps.documents import ArrayMetadata, ancestors, node_key
+from zarr.steps.documents import ArrayMetadata, node_key
 from zarr.steps.nodes import parse_array
 from zarr.steps.requests import Gather, Get, Size, Steps, ask_steps
-from zarr.storage.keys import JOB_PREFIX, JOURNAL_FOLDER, LOCKS_FOLDER, REPAIR_FOLDER, is_partial
+from zarr.storage.keys import JOB_PREFIX, JOURNAL_FOLDER, LOCKS_FOLDER, REPAIR_FOLDER, ancestors, is_partial
 from zarr.storage.path import StorePath
 from zarr.tools.contents.blocks import SIZES_AT_ONCE, stream_keys
 from zarr.tools.contents.canonical import one_line
