@@ -177,7 +177,7 @@ def test_what_a_store_inherits_from_its_contract_calls_the_simpler_method() -> N
     class Plain(MemoryStore):
         pass
 
-    assert not goes_by(Plain(), "set", "set_if_not_exists")
+    assert not goes_by(Plain(), "set", "set_if_not_exists", "put_if_absent")
     assert not goes_by(WrapperStore(MemoryStore()), "delete", "delete_dir")
 
 

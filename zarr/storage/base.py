@@ -56,3 +56,28 @@ class BlockingStore(NamedStore, SyncStore):
     def _data(self, value: object) -> memoryview:
         """Return the bytes of a buffer; raise TypeError if the value is no buffer."""
         return memoryview(check_buffer(self, value).as_numpy_array())  # type: ignore[arg-type]
+
+
+class CreatingStore(BlockingStore):
+    """A blocking store that can store a value only if its key has none."""
+
+    @abstractmethod
+    def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
+        """Store ``value`` if the key has none; of several simultaneous calls exactly one succeeds.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+
+        Returns
+        -------
+        bool
+            True if this call stored the value.
+        """
+
+    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+        """Store ``value`` if the key has none."""
+        self.put_if_absent_sync(key, value)

@@ -192,29 +192,12 @@ class MemoryStore(MappingProtocol, TransactionStore):
         self._store_dict[self._start + key] = type(value).from_bytes(bytes(data))
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` if the key has none; return True if this call stored it.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        value : Buffer
-            The value.
-
-        Returns
-        -------
-        bool
-            True if the value was stored.
-        """
+        """Store ``value`` if the key has none; return True if this call stored it."""
         self._check_writable()
         check_key(key)
         mine = self._kept(check_buffer(self, value))
         with _CHANGES:
             return self._store_dict.setdefault(self._start + key, mine) is mine
-
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` if the key has none."""
-        self.put_if_absent_sync(key, value)
 
     def delete_sync(self, key: str) -> None:
         """Remove the key, if it is there."""

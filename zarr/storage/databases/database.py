@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Final, Self
 from zarr._process import at_fork, living
 from zarr.abc.store import ByteRequest
 from zarr.buffer.core import Buffer
+from zarr.storage.base import CreatingStore
 from zarr.storage.keys import check_prefix
 from zarr.storage.mapping import StoreMapping
 from zarr.storage.payloads import PayloadStore
@@ -26,7 +27,7 @@ def raw_key(key: str) -> bytes:
     return key.encode(errors="surrogateescape")
 
 
-class DatabaseStore(StoreMapping, PayloadStore):
+class DatabaseStore(StoreMapping, PayloadStore, CreatingStore):
     """A store with the path of its database as name; it compares a value before it replaces it."""
 
     scheme: ClassVar[str]
@@ -76,25 +77,8 @@ class DatabaseStore(StoreMapping, PayloadStore):
         return f"{self.scheme}:{os.path.realpath(self._place)}"
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` if the key has none; of several simultaneous calls exactly one succeeds.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        value : Buffer
-            The value.
-
-        Returns
-        -------
-        bool
-            True if the value was stored.
-        """
+        """Store ``value`` if the key has none; of several simultaneous calls exactly one succeeds."""
         return self.set_if_match_sync(key, value, None)
-
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` if the key has none."""
-        self.set_if_match_sync(key, value, None)
 
 
 class TransactionDatabase(DatabaseStore, TransactionStore):

@@ -20,7 +20,7 @@ from zarr.abc.store import BulkAccess
 from zarr.abc.stores.changes import Changes, Stage, names_to_move, stages
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import FileInPlaceError, LinkLeavesStoreError
-from zarr.storage.base import BlockingStore
+from zarr.storage.base import CreatingStore
 from zarr.storage.checks import check_clearable, check_memory, value_size
 from zarr.storage.keys import (
     JOURNAL_FOLDER,
@@ -46,7 +46,7 @@ else:
     local_changes = LazyModule("zarr.storage.local.changes")
 
 
-class LocalStore(BlockingStore):
+class LocalStore(CreatingStore):
     """One file for each key, under one folder.
 
     A value appears in its place in one step: readers see the old one or the new one, even if the writer dies.
@@ -376,28 +376,11 @@ class LocalStore(BlockingStore):
         files.splice_file(path, pieces, known=seen, fsync=self.fsync)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` if the key has none; of several simultaneous calls, in any process, exactly one succeeds.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        value : Buffer
-            The value.
-
-        Returns
-        -------
-        bool
-            True if the value was stored.
-        """
+        """Store ``value`` if the key has none; of several simultaneous calls, in any process, exactly one succeeds."""
         path = self._target(key)
         if self.fsync and os.path.lexists(path):
             return False
         return files.write_file(path, self._data(value), fsync=self.fsync, exclusive=True)
-
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store ``value`` if the key has none."""
-        self.put_if_absent_sync(key, value)
 
     def delete_sync(self, key: str) -> None:
         """Remove the key, if it is there; a folder (``""`` is the root) is removed with all in it."""

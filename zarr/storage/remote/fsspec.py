@@ -11,15 +11,14 @@ import errno
 import os
 import sys
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest
-from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
+from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
 from zarr.notices import warn
-from zarr.storage.base import NamedStore
 from zarr.storage.checks import check_buffer, check_clearable, value_size
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
 from zarr.storage.local.files import write_file
@@ -27,7 +26,7 @@ from zarr.storage.local.names import true_path
 from zarr.storage.ranges import check_byte_range
 from zarr.storage.remote import clients
 from zarr.storage.remote.clients import allow_connections, clone, make_async, repeats_itself, without_repeats
-from zarr.storage.remote.retries import Retries
+from zarr.storage.remote.retries import Retries, RetryingStore
 from zarr.storage.url import MISTAKES, filesystem_of, naming_url
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def _same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and all(getattr(one, name, one) == getattr(other, name, other) for name in names)
 
 
-class FsspecStore(NamedStore):
+class FsspecStore(RetryingStore):
     """Keys as files of a file system of fsspec: object stores, web servers, archives and many others.
 
     Parameters
@@ -161,11 +160,6 @@ class FsspecStore(NamedStore):
         if "_retries" not in state:
             self._kind, self._retries = clients.kind_of(self.fs), Retries()
         self._forget_loops()
-
-    @property
-    def retries(self) -> int:
-        """Return the number of repeated requests."""
-        return self._retries.count
 
     def _once(self, what: str, path: str, call: Callable[[Any], Awaitable[T]]) -> Awaitable[T]:
         """Await a call that makes one request, which may be repeated; the call receives the file system."""
@@ -329,12 +323,6 @@ class FsspecStore(NamedStore):
             value_size(fs._strip_protocol(path))
         return await clients.get_from_others(fs, path, span)
 
-    async def get_partial_values(
-        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
-    ) -> list[Buffer | None]:
-        """Return ranges of keys, in the given order; None for each key that does not exist."""
-        return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
-
     async def exists(self, key: str) -> bool:
         """Return True if the key has a value."""
         return await self._once("exists", self._path(key), partial(self._is_there, path=self._path(key)))
@@ -417,24 +405,13 @@ class FsspecStore(NamedStore):
         """Store ``value`` if the key has none; return True if this call stored it.
 
         This is one step if the file system can do that; otherwise another process may come between.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        value : Buffer
-            The value.
-
-        Returns
-        -------
-        bool
-            True if the value was stored.
         """
         self._check_writable()
         path, data = self._path(key), value.to_bytes()
         if await self.exists(key):
             return False
-        return await self._retries.put_once(path, partial(self._create, path, data), partial(self._look, key), data)
+        create, look = partial(self._create, path, data), partial(self._get_bytes, key)
+        return await self._retries.put_once(path, create, look, data)
 
     async def _create(self, path: str, data: bytes) -> bool:
         fs = self._filesystem()
@@ -445,14 +422,6 @@ class FsspecStore(NamedStore):
         except (TypeError, NotImplementedError):
             await self._put(fs, path, data)
         return True
-
-    async def _look(self, key: str) -> bytes | None:
-        found = await self.get(key, default_buffer_prototype())
-        return None if found is None else found.to_bytes()
-
-    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
-        """Store ``value`` if the key has none."""
-        await self.put_if_absent(key, value)
 
     async def _copy_value(self, src: str, dest: str) -> None:
         """Copy one value inside the file system, if it can do that."""

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import builtins
 import contextlib
 import itertools
 import os
 import pickle
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from datetime import timedelta
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import ByteRequest, OffsetByteRequest, SuffixByteRequest
-from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
+from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import ArrayTooLargeError, StoreDamagedError, StoreUnavailableError, ValueReplacedError
 from zarr.storage import keys
-from zarr.storage.base import NamedStore
 from zarr.storage.checks import check_buffer, check_clearable, memory_of_machine
 from zarr.storage.local.names import true_path
 from zarr.storage.ranges import bounds_of, check_byte_range
-from zarr.storage.remote.retries import Attempts, Retries
+from zarr.storage.remote.retries import Attempts, Retries, RetryingStore
 
 if TYPE_CHECKING:
     import obstore
@@ -56,7 +54,7 @@ def _without_repeats(store: Any, seconds: float) -> Any:
     return type(store)(*args, **{**options, "client_options": limits, "retry_config": {"max_retries": 0}})
 
 
-class ObjectStore(NamedStore, Generic[T_Store]):
+class ObjectStore(RetryingStore, Generic[T_Store]):
     """Keys as objects of a store of obstore.
 
     Parameters
@@ -109,11 +107,6 @@ class ObjectStore(NamedStore, Generic[T_Store]):
             self._retries.tries = 1
             return store
         return _without_repeats(store, self._retries.request_seconds)
-
-    @property
-    def retries(self) -> int:
-        """Return the number of repeated requests."""
-        return self._retries.count
 
     def _once(self, what: str, key: str, call: Callable[[Any], Awaitable[T]]) -> Awaitable[T]:
         """Await a call that makes one request, which may be repeated; the call receives the client."""
@@ -321,12 +314,6 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         start = size - min(size, length)
         return b"" if start == size else await obstore.get_range_async(client, key, start=start, end=size)
 
-    async def get_partial_values(
-        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
-    ) -> list[Buffer | None]:
-        """Return ranges of keys, in the given order; None for each key that does not exist."""
-        return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
-
     async def exists(self, key: str) -> bool:
         """Return True if the key has a value."""
         keys.check_object_key(key)
@@ -413,24 +400,12 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         await run("set", key, lambda client: obstore.put_async(client, key, data))
 
     async def put_if_absent(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` if the key has none; of several simultaneous calls exactly one succeeds.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        value : Buffer
-            The value.
-
-        Returns
-        -------
-        bool
-            True if the value was stored.
-        """
+        """Store ``value`` if the key has none; of several simultaneous calls exactly one succeeds."""
         self._check_writable()
         keys.check_object_key(key)
         data = check_buffer(self, value).to_bytes()
-        return await self._retries.put_once(key, partial(self._create, key, data), partial(self._look, key), data)
+        create, look = partial(self._create, key, data), partial(self._get_bytes, key)
+        return await self._retries.put_once(key, create, look, data)
 
     async def _create(self, key: str, data: bytes) -> bool:
         try:
@@ -442,14 +417,6 @@ class ObjectStore(NamedStore, Generic[T_Store]):
                 return False
             await obstore.put_async(self._client, key, data)
         return True
-
-    async def _look(self, key: str) -> bytes | None:
-        found = await self.get(key, default_buffer_prototype())
-        return None if found is None else found.to_bytes()
-
-    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
-        """Store ``value`` if the key has none."""
-        await self.put_if_absent(key, value)
 
     @property
     def supports_set_if_match(self) -> bool:
@@ -470,7 +437,7 @@ class ObjectStore(NamedStore, Generic[T_Store]):
         keys.check_object_key(key)
         data = check_buffer(self, value).to_bytes()
         before = expected.to_bytes()
-        replace, look = partial(self._replace, key, data, before), partial(self._look, key)
+        replace, look = partial(self._replace, key, data, before), partial(self._get_bytes, key)
         return await self._retries.put_once(key, replace, look, data, before)
 
     async def _replace(self, key: str, data: bytes, before: bytes) -> bool:

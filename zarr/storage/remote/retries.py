@@ -17,11 +17,15 @@ import random
 import re
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
+from zarr.abc.store import ByteRequest
+from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.defaults import settings
 from zarr.errors import StoreUnavailableError
+from zarr.storage.base import NamedStore
 
 T = TypeVar("T")
 
@@ -149,6 +153,48 @@ class Retries:
             found = await look()
             if found != before:
                 return found == value
+
+
+class RetryingStore(NamedStore):
+    """A store of coroutines whose requests are repeated after temporary faults."""
+
+    _retries: Retries
+
+    @property
+    def retries(self) -> int:
+        """Return the number of repeated requests."""
+        return self._retries.count
+
+    async def get_partial_values(
+        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> list[Buffer | None]:
+        """Return ranges of keys, in the given order; None for each key that does not exist."""
+        return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
+
+    @abstractmethod
+    async def put_if_absent(self, key: str, value: Buffer) -> bool:
+        """Store ``value`` if the key has none.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+
+        Returns
+        -------
+        bool
+            True if this call stored the value.
+        """
+
+    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
+        """Store ``value`` if the key has none."""
+        await self.put_if_absent(key, value)
+
+    async def _get_bytes(self, key: str) -> bytes | None:
+        found = await self.get(key, default_buffer_prototype())
+        return None if found is None else found.to_bytes()
 
 
 class Attempts:

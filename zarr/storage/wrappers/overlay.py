@@ -11,7 +11,7 @@ from zarr._lazy import hashlib
 from zarr.abc.store import BulkAccess, ByteRequest, SyncStore
 from zarr.abc.stores.changes import Changes, Stage, TakenError, is_document
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
-from zarr.storage.base import BlockingStore
+from zarr.storage.base import CreatingStore
 from zarr.storage.checks import check_buffer, frozen
 from zarr.storage.keys import check_key, child_names, dir_prefix, is_below_any
 from zarr.storage.ranges import slice_of
@@ -70,7 +70,7 @@ _UNTOUCHED: Any = object()
 """The mark for keys that a transaction has not changed."""
 
 
-class OverlayStore(BlockingStore):
+class OverlayStore(CreatingStore):
     """A store with pending changes: they are kept in memory, everything else is read from the store below.
 
     Parameters
@@ -226,10 +226,6 @@ class OverlayStore(BlockingStore):
                 self._defaults[key] = None
             return True
 
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Keep ``value`` if the key has none."""
-        self.put_if_absent_sync(key, value)
-
     def delete_sync(self, key: str) -> None:
         """Remove the key, if it is there."""
         self._check_writable()
@@ -307,7 +303,7 @@ class OverlayStage(Stage):
         self.store = OverlayStore(self.store._base, self.store.lock_prefix, read_only=True)
 
 
-class TransactionStore(BlockingStore):
+class TransactionStore(CreatingStore):
     """The base of stores that make many changes in one step, which a subclass defines in ``apply_sync``."""
 
     @property

@@ -269,20 +269,7 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
             archive.remove(gone)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
-        """Add ``value`` if the key has none; return True if this call added it.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        value : Buffer
-            The value.
-
-        Returns
-        -------
-        bool
-            True if the value was stored.
-        """
+        """Add ``value`` if the key has none; return True if this call added it."""
         self._check_writable()
         with self._archive.lock:
             self._archive.make_writable()
@@ -290,10 +277,6 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
                 return False
             self.set_sync(key, value)
             return True
-
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Add ``value`` if the key has none."""
-        self.put_if_absent_sync(key, value)
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix, in one step."""
