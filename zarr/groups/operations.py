@@ -372,8 +372,6 @@ def update_attributes_steps(
     given = plain(dict(as_attributes(changes)))
     given = named_attributes(given) if handle.metadata.zarr_format == 3 else given
     metadata = (yield Gather([_change_attributes_steps(handle, given, tuple(removed), replace)]))[0]
-    if metadata is None:
-        return  # a finalizer, during a change of this same group: its request is carried out after that
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     yield from record_changes_steps(handle.store, {handle.path: documents}, locking=locking_of(handle))
     yield from fresh_steps(handle)

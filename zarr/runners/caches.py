@@ -31,9 +31,11 @@ class ChunkCacheInfo(NamedTuple):
 
 
 class _Entry(NamedTuple):
+    """A kept array, with the stamp of the value that it came from, and what else determines it."""
+
     stamp: Any
-    codecs: tuple[Any, ...]
-    chunk: Chunk
+    form: Any
+    array: Chunk
     nbytes: int
 
 
@@ -50,7 +52,33 @@ def held_bytes(chunk: Chunk) -> int | None:
     return None if chunk.dtype.hasobject else chunk.nbytes
 
 
-class ChunkCache:
+class _Cache:
+    """Arrays by the name of their store and a key, up to a number of bytes; the last used ones stay."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Reset the cache; also in a forked child, where another thread of the parent may have held the lock."""
+        self._lock = threading.RLock()  # a finalizer may run, and read an array, at any allocation
+        self._entries: OrderedDict[tuple[str, Any], _Entry] = OrderedDict()
+        self._nbytes = 0
+
+    def _add(self, name: tuple[str, Any], entry: _Entry, capacity: int) -> None:
+        """Keep an entry in place of the one of that name, and drop those that were used longest ago."""
+        replaced = self._entries.pop(name, None)
+        self._entries[name] = entry
+        self._nbytes += entry.nbytes - (0 if replaced is None else replaced.nbytes)
+        while self._nbytes > capacity:
+            self._nbytes -= self._entries.popitem(last=False)[1].nbytes
+
+    def _drop(self, name: tuple[str, Any]) -> None:
+        entry = self._entries.pop(name, None)
+        if entry is not None:
+            self._nbytes -= entry.nbytes
+
+
+class ChunkCache(_Cache):
     """Decoded chunks by the name of their store, their key, and their place in the stored value.
 
     All arrays of a process share one cache; its size is the largest ``chunk_cache_bytes`` of the arrays used since it
@@ -69,14 +97,10 @@ class ChunkCache:
     ChunkCacheInfo(hits=1, misses=1, chunks=0, nbytes=0)
     """
 
-    def __init__(self) -> None:
-        self.reset()
-
     def reset(self) -> None:
-        """Reset the cache; also in a forked child, where another thread of the parent may have held the lock."""
-        self._lock = threading.RLock()  # a finalizer may run, and read an array, at any allocation
-        self._entries: OrderedDict[tuple[str, Any], _Entry] = OrderedDict()
-        self._nbytes = self._capacity = self._hits = self._misses = 0
+        """Reset the cache and its counters."""
+        super().reset()
+        self._capacity = self._hits = self._misses = 0
 
     def find(self, stamp: Stamp, key: Any, codecs: tuple[Any, ...], shape: tuple[int, ...]) -> Chunk | None:
         """Return the chunk of a key, if the stored value is still the one from which it was decoded.
@@ -95,8 +119,8 @@ class ChunkCache:
             entry = self._entries.get(name)
             if entry is not None and (
                 entry.stamp != stamp[1]
-                or entry.chunk.shape != shape
-                or not (entry.codecs is codecs or entry.codecs == codecs)
+                or entry.array.shape != shape
+                or not (entry.form is codecs or entry.form == codecs)
             ):
                 self._drop(name)
                 entry = None
@@ -105,26 +129,16 @@ class ChunkCache:
                 return None
             self._hits += 1
             self._entries.move_to_end(name)
-            return entry.chunk
+            return entry.array
 
     def keep(self, stamp: Stamp, key: Any, codecs: tuple[Any, ...], chunk: Chunk, capacity: int) -> None:
         """Keep a chunk that was decoded from the value of a stamp; from now on it must not be changed."""
         nbytes = held_bytes(chunk)
         if nbytes is None or nbytes > capacity:
             return
-        name = (stamp[0], key)
         with self._lock:
             self._capacity = max(self._capacity, capacity)
-            self._drop(name)
-            self._entries[name] = _Entry(stamp[1], codecs, chunk, nbytes)
-            self._nbytes += nbytes
-            while self._nbytes > self._capacity:
-                self._nbytes -= self._entries.popitem(last=False)[1].nbytes
-
-    def _drop(self, name: tuple[str, Any]) -> None:
-        entry = self._entries.pop(name, None)
-        if entry is not None:
-            self._nbytes -= entry.nbytes
+            self._add((stamp[0], key), _Entry(stamp[1], codecs, chunk, nbytes), self._capacity)
 
     def clear(self) -> None:
         """Remove all chunks, and reset the counters."""
@@ -142,7 +156,7 @@ CHUNKS = ChunkCache()
 at_fork(renew=CHUNKS.reset)
 
 
-class IndexTables:
+class IndexTables(_Cache):
     """Parsed indexes of shards in stores that give stamps, up to a number of bytes; the last used ones stay.
 
     Examples
@@ -152,15 +166,6 @@ class IndexTables:
     >>> tables.find(("store", 1), "c/0", None, 2) is None, tables.find(("store", 2), "c/0", None, 2) is None
     (False, True)
     """
-
-    def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        """Reset the cache; also in a forked child."""
-        self._lock = threading.RLock()
-        self._entries: OrderedDict[tuple[str, str], tuple[Any, Any, Chunk]] = OrderedDict()
-        self._nbytes = 0
 
     def find(self, stamp: Stamp, key: str, form: Any, nchunks: int) -> Chunk | None:
         """Return the index of a shard, if the stored value is still the one from which it was parsed.
@@ -179,11 +184,11 @@ class IndexTables:
             entry = self._entries.get(name)
             if entry is None:
                 return None
-            if entry[0] != stamp[1] or entry[1] != form or len(entry[2]) != nchunks:
+            if entry.stamp != stamp[1] or entry.form != form or len(entry.array) != nchunks:
                 self._drop(name)
                 return None
             self._entries.move_to_end(name)
-            return entry[2]
+            return entry.array
 
     def stamp_of(self, store: str, key: str) -> Stamp | None:
         """Return the stamp of the value whose index is kept, which may have been replaced meanwhile; None if none is.
@@ -196,25 +201,14 @@ class IndexTables:
         """
         with self._lock:
             entry = self._entries.get((store, key))
-            return None if entry is None else (store, entry[0])
+            return None if entry is None else (store, entry.stamp)
 
     def keep(self, stamp: Stamp, key: str, form: Any, table: Chunk) -> None:
         """Keep an index that was parsed from the value of a stamp; from now on it must not be changed."""
         capacity = index_capacity()
-        if table.nbytes > capacity:
-            return
-        name = (stamp[0], key)
-        with self._lock:
-            self._drop(name)
-            self._entries[name] = stamp[1], form, table
-            self._nbytes += table.nbytes
-            while self._nbytes > capacity:
-                self._nbytes -= self._entries.popitem(last=False)[1][2].nbytes
-
-    def _drop(self, name: tuple[str, str]) -> None:
-        entry = self._entries.pop(name, None)
-        if entry is not None:
-            self._nbytes -= entry[2].nbytes
+        if table.nbytes <= capacity:
+            with self._lock:
+                self._add((stamp[0], key), _Entry(stamp[1], form, table, table.nbytes), capacity)
 
 
 TABLES = IndexTables()

@@ -319,19 +319,6 @@ class InlineRunner:
 
     def get_parts(self, request: asked.GetParts, above: Holder) -> list[Buffer | None] | None:
         """Return parts of one value, never a mixture with a value that replaces it meanwhile."""
-        found = self.get_parts_in_between(request)
-        if found is not ...:
-            return found  # type: ignore[no-any-return]
-        if above.holds_name(f"chunk:{self._lock_prefix()}/{request.key}"):
-            return self.get_parts_once(request)
-        # There are writers all the time: this read waits for its turn among them.
-        with releasing(Holder(self._lock_prefix(), above)) as holder:
-            with suppress(LockedByCallerError):  # the outer operation of this thread continues after this read
-                holder.acquire((request.key,), "chunk")
-            return self.get_parts_once(request)
-
-    def get_parts_in_between(self, request: asked.GetParts) -> Any:
-        """Return the parts if the value is not changed meanwhile, else an ellipsis."""
         name = f"chunk:{self._lock_prefix()}/{request.key}"
         for _ in range(MAX_READINGS):
             moment = LOCKS.moment(name)
@@ -339,7 +326,13 @@ class InlineRunner:
                 found = self.get_parts_once(request)
                 if LOCKS.moment(name) == moment:
                     return found
-        return ...
+        if above.holds_name(name):
+            return self.get_parts_once(request)
+        # There are writers all the time: this read waits for its turn among them.
+        with releasing(Holder(self._lock_prefix(), above)) as holder:
+            with suppress(LockedByCallerError):  # the outer operation of this thread continues after this read
+                holder.acquire((request.key,), "chunk")
+            return self.get_parts_once(request)
 
     def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
         """Return the ranges, all of one value if the store can open it; else each is read by itself."""

@@ -34,7 +34,7 @@ T = TypeVar("T")
 BLOCKING_CALLS = 32
 """Number of simultaneous blocking calls of event-loop tasks: they wait for a disk or a network, not for a processor."""
 
-CANCEL_GRACE_SECONDS = 0.9
+INTERRUPT_GRACE_SECONDS = 0.9
 """The seconds that an interrupted call waits for its coroutine to end, before it returns anyway."""
 
 # The background loop and its thread, in the form that other libraries look for: lists of one.
@@ -355,7 +355,7 @@ class _Call(Generic[T]):
             self._loop.call_soon_threadsafe(self._cancel)
         except RuntimeError:
             return  # the loop was closed: nothing runs any more
-        self._ended.wait(CANCEL_GRACE_SECONDS)
+        self._ended.wait(INTERRUPT_GRACE_SECONDS)
 
     def wait(self, timeout: float | None) -> T:
         """Wait for the result; if the wait ends early, cancel the work first."""

@@ -72,11 +72,6 @@ def default_serializer_v3(dtype: ZDType[Any, Any]) -> ArrayBytesCodec:
     return BytesCodec() if getattr(dtype, "item_size", 2) > 1 else BytesCodec(endian=None)
 
 
-def default_compressors_v3(dtype: ZDType[Any, Any]) -> tuple[BytesBytesCodec, ...]:
-    """Return the default compressors of a format 3 array."""
-    return (ZstdCodec(),)
-
-
 def default_filters_v2(dtype: ZDType[Any, Any]) -> tuple[Any, ...] | None:
     """Return the default filters of a format 2 array: only objects need one.
 
@@ -97,11 +92,6 @@ def refuse_unknown_objects(dtype: ZDType[Any, Any]) -> None:
     needed = getattr(dtype, "object_codec_id", None)
     if needed is not None and needed not in SELF_SUFFICIENT_OBJECT_CODECS:
         raise ValueError(f"Data type {dtype} requires an unknown object codec: {needed!r}.")
-
-
-def default_compressor_v2(dtype: ZDType[Any, Any]) -> Any:
-    """Return the default compressor of a format 2 array."""
-    return numcodecs.Zstd(level=0)
 
 
 # ----------------------------------------------------------------------------------------------- format 3
@@ -167,7 +157,7 @@ def choose_codecs_v3(
     else:
         middle = parse_codec(serializer, dtype, ArrayBytesCodec, "a serializer")
     if is_auto(compressors):
-        after = default_compressors_v3(dtype)
+        after = (ZstdCodec(),)
     else:
         after = parse_codecs(compressors, dtype, BytesBytesCodec, "a compressor")
     return (*before, middle, *of_bytes, *after)
@@ -224,7 +214,7 @@ def choose_codecs_v2(
         chosen = None
     else:
         chosen = parse_filters_v2(filters)
-    compressor = choose_compressor_v2(dtype, compressors)
+    compressor = choose_compressor_v2(compressors)
     check_object_codec(dtype, (*(chosen or ()), compressor))
     return chosen, compressor
 
@@ -269,10 +259,10 @@ def check_object_codec(dtype: ZDType[Any, Any], codecs: Iterable[Any]) -> None:
         )
 
 
-def choose_compressor_v2(dtype: ZDType[Any, Any], compressors: CompressorsLike) -> Any:
+def choose_compressor_v2(compressors: CompressorsLike) -> Any:
     """Return the compressor of a format 2 array."""
     if is_auto(compressors):
-        return default_compressor_v2(dtype)
+        return numcodecs.Zstd(level=0)
     single = isinstance(compressors, (Mapping, Codec)) or is_numcodec(compressors)
     if not single and isinstance(compressors, Iterable):
         several = tuple(compressors)
