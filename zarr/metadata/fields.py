@@ -345,7 +345,7 @@ def warn_whole_shards() -> None:
 _PLAIN_CONFIG = ArrayConfig(order="C", write_empty_chunks=False)
 
 
-def settle_codecs(
+def complete_codecs(
     codecs: tuple[Codec, ...], *, shape: tuple[int, ...], dtype: ZDType[Any, Any], fill_value: Any, chunk_grid: Any
 ) -> tuple[Codec, ...]:
     """Fill in the parameters that codecs take from the array, and let each codec validate itself.
@@ -371,14 +371,14 @@ def settle_codecs(
     # They are validated for the first chunk; for the whole array, if the grid has no chunk shape.
     chunk = getattr(chunk_grid, "chunk_shape", None) or shape
     spec = ArraySpec(tuple(chunk), dtype, fill_value, _PLAIN_CONFIG, buffer_prototype)
-    settled = validate_codecs(codecs, spec, shape, chunk_grid)
+    completed = validate_codecs(codecs, spec, shape, chunk_grid)
     # A codec that does not fit the array is reported first: that is more useful than a missing one.
     try:
         sort_codecs(codecs)
     except (TypeError, ValueError):
         validate_array_bytes_codec(codecs)  # reports the missing codec, in any order
         raise
-    return settled
+    return completed
 
 
 def fits_shapes(codecs: Iterable[Codec]) -> bool:

@@ -355,7 +355,7 @@ class ArrayV2Metadata(Metadata):
             for member, parse, needed in _PARSERS:
                 value: Any = require(data, member, MetadataMemberError) if needed else data.get(member)
                 members[member] = parse(value)
-            settle_shuffles(members, stored, dtype)
+            complete_shuffles(members, stored, dtype)
             member = None
             metadata = cls(dtype=dtype, fill_value=fill_value, **members)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
@@ -541,7 +541,7 @@ _MARKS: Final = ("_nczarr_", "_NCZARR_")
 _ORDER: Final = ["zarr_format", "shape", "dtype", "chunks", "fill_value", "order", "compressor", "filters"]
 
 
-def settle_shuffles(members: dict[str, Any], document: Mapping[str, Any], dtype: ZDType[Any, Any]) -> None:
+def complete_shuffles(members: dict[str, Any], document: Mapping[str, Any], dtype: ZDType[Any, Any]) -> None:
     """Give shuffles of elements of size 0 the item size, if netCDF-C wrote the document.
 
     Parameters
@@ -558,7 +558,7 @@ def settle_shuffles(members: dict[str, Any], document: Mapping[str, Any], dtype:
     >>> from numcodecs import Shuffle
     >>> from zarr.dtype import Int32
     >>> members = {"filters": (Shuffle(0),), "compressor": None}
-    >>> settle_shuffles(members, {"attributes": {"_nczarr_array": {}}}, Int32())
+    >>> complete_shuffles(members, {"attributes": {"_nczarr_array": {}}}, Int32())
     >>> members["filters"][0].elementsize
     4
     """
@@ -566,15 +566,15 @@ def settle_shuffles(members: dict[str, Any], document: Mapping[str, Any], dtype:
     if not any(map(_is_open, (*(filters or ()), compressor))) or not _is_of_netcdf(document):
         return
     size = dtype.to_native_dtype().itemsize
-    members["filters"] = None if filters is None else tuple([_settled(codec, size) for codec in filters])
-    members["compressor"] = _settled(compressor, size)
+    members["filters"] = None if filters is None else tuple([_completed(codec, size) for codec in filters])
+    members["compressor"] = _completed(compressor, size)
 
 
 def _is_open(codec: Any) -> bool:
     return getattr(codec, "codec_id", None) == "shuffle" and codec.elementsize == 0
 
 
-def _settled(codec: Any, size: int) -> Numcodec:
+def _completed(codec: Any, size: int) -> Numcodec:
     settings: Any = {"id": "shuffle", "elementsize": size}
     return get_numcodec(settings) if _is_open(codec) else codec
 

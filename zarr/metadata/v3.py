@@ -179,7 +179,7 @@ class ArrayV3Metadata(Metadata):
         storage_transformers: Iterable[dict[str, JSON]] | None = None,
         extra_fields: Mapping[str, AllowedExtraField] | None = None,
     ) -> None:
-        self._settle(
+        self._check_and_set(
             {
                 "shape": parse_shape(shape),
                 "data_type": data_type,
@@ -194,13 +194,13 @@ class ArrayV3Metadata(Metadata):
             }
         )
 
-    def _settle(self, members: dict[str, Any]) -> None:
+    def _check_and_set(self, members: dict[str, Any]) -> None:
         """Check parsed members against each other, and set them."""
         shape, grid, names = members["shape"], members["chunk_grid"], members["dimension_names"]
         if names is not None or type(grid) is not RegularChunkGridMetadata or len(shape) != len(grid.chunk_shape):
             check_ranks(shape, grid, names)
         of_array = {"shape": shape, "dtype": members["data_type"], "fill_value": members["fill_value"]}
-        members["codecs"] = fields.settle_codecs(members["codecs"], **of_array, chunk_grid=grid)
+        members["codecs"] = fields.complete_codecs(members["codecs"], **of_array, chunk_grid=grid)
         # The class is frozen, so its fields are set through ``__dict__``, all at once.
         self.__dict__.update(members)
 
@@ -316,7 +316,7 @@ class ArrayV3Metadata(Metadata):
             members["extra_fields"] = _parse_extra_fields(unknown)
         metadata = object.__new__(cls)
         # The members are parsed already, so the constructor would only do it again.
-        metadata._settle(members)
+        metadata._check_and_set(members)
         return metadata, stored, readings
 
     @classmethod
@@ -488,9 +488,9 @@ class ArrayV3Metadata(Metadata):
         members.pop("_stored_document", None)
         members.pop("_frames", None)
         updated = object.__new__(type(self))
-        settled = type(self.chunk_grid) is RegularChunkGridMetadata and fields.fits_shapes(self.codecs)
-        (updated.__dict__.update if settled else updated._settle)(members)
-        if settled or (updated.codecs == self.codecs and updated.chunk_grid == self.chunk_grid):
+        fits = type(self.chunk_grid) is RegularChunkGridMetadata and fields.fits_shapes(self.codecs)
+        (updated.__dict__.update if fits else updated._check_and_set)(members)
+        if fits or (updated.codecs == self.codecs and updated.chunk_grid == self.chunk_grid):
             updated.__dict__["_frames"] = self.__dict__.setdefault("_frames", {})
         return updated
 

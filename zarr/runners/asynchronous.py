@@ -22,7 +22,7 @@ from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
 from zarr.notices import CALLER
 from zarr.runners import caches
 from zarr.runners.bulk import DIRECT_BYTES, apart, receive, send
-from zarr.runners.concurrency import completed, concurrency, request_gate, settle, windowed
+from zarr.runners.concurrency import completed, concurrency, request_gate, wait_until_done, windowed
 from zarr.runners.inline import InlineRunner, error_for_steps, first_error, parts_of, range_limits, staged
 from zarr.runners.locks.leases import Fence
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
@@ -106,7 +106,7 @@ class _Threaded:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
             called_off.set()
-            await settle(future)
+            await wait_until_done(future)
             raise
 
 

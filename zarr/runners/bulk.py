@@ -191,7 +191,7 @@ async def apart(work: Callable[[], T], stop: Callable[[], None]) -> T:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
         stop()
-        await concurrency.settle(future)
+        await concurrency.wait_until_done(future)
         raise
 
 

@@ -122,7 +122,7 @@ async def completed(change: Awaitable[T]) -> T:
         raise
 
 
-async def settle(future: asyncio.Future[Any]) -> None:
+async def wait_until_done(future: asyncio.Future[Any]) -> None:
     """Wait until a thread has stopped; ignore its result."""
     while not future.done():
         try:

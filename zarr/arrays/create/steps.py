@@ -423,12 +423,12 @@ def init_array_steps(
     data: Any = None,
 ) -> Steps[ArrayHandle]:
     """Create an array from a metadata document; its data are written before the document."""
-    settled = parse_array_config(config)
-    settle = getattr(store_path.store, "settled_document", None)
-    if settle is not None:  # data read back from the store may differ from the written data
-        metadata = ArrayV2Metadata.from_dict(settle(metadata.to_dict()))
-    handle = ArrayHandle(store_path, metadata, settled)
-    locking = settled.locking
+    parsed = parse_array_config(config)
+    complete = getattr(store_path.store, "settled_document", None)
+    if complete is not None:  # data read back from the store may differ from the written data
+        metadata = ArrayV2Metadata.from_dict(complete(metadata.to_dict()))
+    handle = ArrayHandle(store_path, metadata, parsed)
+    locking = parsed.locking
     contents = None if data is None else partial(_fill_steps, handle, data)
     direct = handle.serving is store_path.store
     (documents,) = yield write_node(store_path, metadata, overwrite, contents if direct else None, locking)

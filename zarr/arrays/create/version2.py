@@ -165,12 +165,12 @@ def _one_of_chunks(chunks: Any, chunk_shape: Any) -> Any:
 
 def _one_order(order: Any, config: Any) -> dict[str, Any]:
     """Return the order of an array of format 2, which must be the same in the document and in the configuration."""
-    settled = parse_array_config(config)
+    parsed = parse_array_config(config)
     if order is None:
-        return {"order": settled.order}
-    if order == settled.order:
+        return {"order": parsed.order}
+    if order == parsed.order:
         return {}
-    return {"config": ArrayConfig.from_dict({**settled.to_dict(), "order": order})}
+    return {"config": ArrayConfig.from_dict({**parsed.to_dict(), "order": order})}
 
 
 def with_inner_axes(shape: Any, chunks: Any, dtype: Any, empty: bool) -> tuple[Any, Any, Any]:

@@ -52,16 +52,16 @@ class Pending:
         The full shape of the chunk; beyond the array's edge it holds the fill value.
     written : numpy.ndarray of bool, or None
         The written elements; None: the chunk needs nothing from the store.
-    settled : bool
+    completed : bool
         True if the other elements are those of the store at their first read.
     """
 
-    __slots__ = ("chunk", "settled", "written")
+    __slots__ = ("chunk", "completed", "written")
 
     def __init__(self, chunk: Ndarray, written: Ndarray | None) -> None:
         self.chunk = chunk
         self.written = written
-        self.settled = False
+        self.completed = False
 
     @property
     def nbytes(self) -> int:
@@ -81,7 +81,7 @@ class Pending:
         """Take the elements that were not written from the stored chunk; keep the mask, as the store may change."""
         if self.written is not None:
             np.copyto(self.chunk, stored, where=~self.written)
-        self.settled = True
+        self.completed = True
 
 
 class Budget:
@@ -167,7 +167,7 @@ class Batch:
         if len(touched) < plan.nslots:
             yield Gather((reading.read_plan_steps(layout, plan, out, self.bulk),))
         for i in touched:
-            yield from _settle_steps(self, plan.coords(i))
+            yield from _complete_steps(self, plan.coords(i))
             zarr_core.scatter(self.chunks[plan.coords(i)].chunk, plan.slot(i), out)
 
     def flush_steps(self) -> Steps[None]:
@@ -282,13 +282,13 @@ def valid_shape(layout: ArrayLayout, coords: Coords) -> Coords:
     return tuple(int(axis.valid_length(i)) for axis, i in zip(layout.grid.axes, coords, strict=True))
 
 
-def _settle_steps(batch: Batch, coords: Coords, anew: bool = False) -> Steps[None]:
+def _complete_steps(batch: Batch, coords: Coords, anew: bool = False) -> Steps[None]:
     """Complete a pending chunk with stored elements: those of its first read, or those of now."""
     pending, layout = batch.chunks[coords], batch.layout
     before = pending.nbytes
     inside = valid_shape(layout, coords)
     # What is stored keeps what another handle has appended beyond the array.
-    if not pending.covers(pending.chunk.shape if anew else inside) and (anew or not pending.settled):
+    if not pending.covers(pending.chunk.shape if anew else inside) and (anew or not pending.completed):
         try:
             pending.merge((yield from _stored_chunk_steps(layout, coords, pending.chunk.shape)))
         except ChunkError:
@@ -303,7 +303,7 @@ def _settle_steps(batch: Batch, coords: Coords, anew: bool = False) -> Steps[Non
 def _fields_steps(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Steps[None]:
     """Add the other fields of each element: a mask covers elements, not their fields."""
     _pending_for(batch, layout, slot)
-    yield from _settle_steps(batch, slot.coords)
+    yield from _complete_steps(batch, slot.coords)
 
 
 def _pending_for(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Pending:
@@ -339,7 +339,7 @@ def _store_chunk_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Ste
     key = layout.key(coords)
     try:
         yield Hold((key,), "chunk", layout.scope)
-        yield from _settle_steps(batch, coords, anew=True)
+        yield from _complete_steps(batch, coords, anew=True)
         chunk = batch.chunks[coords].chunk
         yield from put_chunk_steps(layout, layout.chain_for(chunk.shape), key, chunk)
     except Exception as error:
@@ -364,7 +364,7 @@ def _store_shard_steps(
             except ChunkError:
                 if not inside[k]:
                     raise
-        elif pendings[k].settled:
+        elif pendings[k].completed:
             pendings[k].merge(new_chunk(layout, pendings[k].chunk.shape))
         return pendings[k].chunk
 

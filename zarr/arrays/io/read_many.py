@@ -141,7 +141,7 @@ def read_many_steps(requests: Sequence[tuple[ArrayHandle, Any]], outs: Sequence[
     yield from _all_steps([read_group_steps(*group) for known in groups.values() for group in known])
     for one in selected:
         if one.data.dtype.kind == "V":
-            reading.settle_boolean_fields(one.data)
+            reading.normalize_boolean_fields(one.data)
     return [_answer(handle, one) for (handle, _), one in zip(requests, selected, strict=True)]
 
 

@@ -87,7 +87,7 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     else:
         yield from read_plan_steps(layout, plan, out, handle.bulk)
     if layout.dtype.kind == "V":
-        settle_boolean_fields(out)
+        normalize_boolean_fields(out)
     if layout.nullable is not None:
         out = layout.nullable.to_masked(out)
     # As in zarr-python, Python integers alone give a 0-d array, other indices of one element a scalar. Objects, which
@@ -177,7 +177,7 @@ def read_into_steps(
     else:
         yield from read_plan_steps(layout, plan, data, handle.bulk)
     if layout.dtype.kind == "V":
-        settle_boolean_fields(data)
+        normalize_boolean_fields(data)
     result = data if fields is None else project(data, fields)
     if layout.nullable is not None and fields is None and not direct:
         result = layout.nullable.to_masked(data)
@@ -207,13 +207,13 @@ def checked_out(out: NDBuffer | Ndarray, shape: tuple[int, ...]) -> Ndarray:
     return array if array.shape == shape else array.reshape(shape)
 
 
-def settle_boolean_fields(records: Ndarray) -> None:
+def normalize_boolean_fields(records: Ndarray) -> None:
     """Set every byte of boolean fields that is neither 0 nor 1 to 1, as the core does for arrays of booleans.
 
     Examples
     --------
     >>> read = np.array([0, 1, 2], dtype="u1").view([("field", bool)])
-    >>> settle_boolean_fields(read)
+    >>> normalize_boolean_fields(read)
     >>> read.view("u1").tolist()
     [0, 1, 1]
     """
@@ -222,7 +222,7 @@ def settle_boolean_fields(records: Ndarray) -> None:
         if field.dtype.kind == "b":
             np.not_equal(field.view(np.uint8), 0, out=field)
         elif field.dtype.kind == "V":
-            settle_boolean_fields(field)
+            normalize_boolean_fields(field)
 
 
 def project(data: Ndarray, fields: Fields) -> Ndarray:

@@ -269,7 +269,7 @@ def _nearest(place: Place) -> tuple[zarr_core.Folder, Names]:
         path, names = path or "/", (f"{kind}:{last}/{rest}",)
 
 
-def _is_settled(lock: zarr_core.FolderLock) -> bool:
+def _is_decided(lock: zarr_core.FolderLock) -> bool:
     """Return True if a lock is held now, or must be made anew."""
     return lock.try_acquire() != BUSY
 
@@ -298,7 +298,7 @@ def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
             try:
                 state = lock.try_acquire()
                 while state == BUSY:
-                    yield Polling(partial(_is_settled, lock))
+                    yield Polling(partial(_is_decided, lock))
                     state = lock.try_acquire()
             except BaseException:  # also if the wait is given up
                 lock.close()

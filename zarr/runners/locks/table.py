@@ -135,11 +135,11 @@ class Wait:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
 
-        def settle() -> None:
+        def wake() -> None:
             if not future.done():
                 future.set_result(None)
 
-        self.wake = partial(loop.call_soon_threadsafe, settle)
+        self.wake = partial(loop.call_soon_threadsafe, wake)
         self.table.join(self)
         while not self.granted:
             await asyncio.wait((future,), timeout=LOOK_SECONDS)
