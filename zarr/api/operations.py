@@ -306,8 +306,8 @@ def from_array_call(
     **parameters: Any,
 ) -> Call[ArrayHandle]:
     """Create an array from another one."""
-    if not parameters.keys() <= copying.WORDS_OF_COPIES:
-        record.refuse_unknown("from_array", parameters, copying.WORDS_OF_COPIES)
+    if not parameters.keys() <= copying.PARAMETERS_OF_COPIES:
+        record.refuse_unknown("from_array", parameters, copying.PARAMETERS_OF_COPIES)
     place = resolve_store_path(store, path=name, mode="a", storage_options=storage_options)
     return Call(place.store, copying.from_array_steps(place, data=data, **parameters))
 
@@ -413,7 +413,7 @@ def array_call(data: Any, **kwargs: Any) -> Call[ArrayHandle]:
     if isinstance(data, ArrayFace):
         if kwargs.get("zarr_format") is None:
             kwargs.pop("zarr_format", None)
-        if kwargs.keys() <= copying.WORDS_OF_COPIES:
+        if kwargs.keys() <= copying.PARAMETERS_OF_COPIES:
             return from_array_call(kwargs.pop("store", None), data=data, **kwargs)
         kwargs = {"attributes": dict(data.metadata.attributes), **_creation.like_parameters(data, kwargs)}
         data = elements_of(data)

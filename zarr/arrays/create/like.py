@@ -38,14 +38,14 @@ MAX_COPIED_BYTES = 8 * MAX_BLOCK_BYTES
 _CHOSEN: Final[dict[str, Any]] = {name: CREATE_ARRAY[name] for name in KEPT}
 """Parameters that a copy may take from its source, with the values that choose them anew."""
 
-_LENT: Final[dict[str, Any]] = {
+_OF_DOCUMENT: Final[dict[str, Any]] = {
     name: default
     for name, default in FROM_ARRAY.items()
     if name not in ("storage_options", "overwrite", "config")
 }
 """The parameters of the metadata document of a copy, with their defaults."""
 
-WORDS_OF_COPIES: Final = frozenset(("store", "name", "write_data", *FROM_ARRAY))
+PARAMETERS_OF_COPIES: Final = frozenset(("store", "name", "write_data", *FROM_ARRAY))
 """The parameters of ``zarr.from_array``."""
 
 
@@ -79,7 +79,7 @@ def from_array_steps(
     ValueError
         If the new array would overwrite its own source.
     """
-    given = {**_LENT, **parameters}
+    given = {**_OF_DOCUMENT, **parameters}
     if not isinstance(data, ArrayFace):
         array = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asarray(data)
         parameters = {name: _CHOSEN[name] if _kept(name, value) else value for name, value in given.items()}
@@ -140,13 +140,13 @@ def kept_parameters(source: ArrayHandle, given: dict[str, Any]) -> dict[str, Any
     new_format = given["zarr_format"] or metadata.zarr_format
     same = new_format == metadata.zarr_format
     filters, serializer, compressors = split_codecs(metadata)
-    lent: dict[str, Any] = {"chunks": kept_chunks(metadata), "shards": kept_shards(metadata)}
+    inherited: dict[str, Any] = {"chunks": kept_chunks(metadata), "shards": kept_shards(metadata)}
     if same:
-        lent.update(filters=filters or None, compressors=compressors or None)
-        lent["serializer"] = "auto" if serializer is None else serializer
+        inherited.update(filters=filters or None, compressors=compressors or None)
+        inherited["serializer"] = "auto" if serializer is None else serializer
     else:
-        lent.update(filters="auto", compressors="auto", serializer="auto")
-    parameters = {name: lent[name] if _kept(name, value) else value for name, value in given.items()}
+        inherited.update(filters="auto", compressors="auto", serializer="auto")
+    parameters = {name: inherited[name] if _kept(name, value) else value for name, value in given.items()}
     parameters.update(shape=metadata.shape, dtype=metadata.dtype, zarr_format=new_format)
     if isinstance(given["fill_value"], DefaultFillValue):
         parameters["fill_value"] = metadata.fill_value

@@ -320,7 +320,7 @@ CREATE: Final[dict[str, Any]] = {
 # ---------------------------------------------------------------------------------------------- functions
 
 
-H5PY_WORDS: Final = frozenset(
+H5PY_PARAMETERS: Final = frozenset(
     ("compression", "compression_opts", "fillvalue", "maxshape", "shuffle", "fletcher32", "scaleoffset", "track_times")
 )
 """Parameters of h5py that zarr-python 2 accepted; the last five have no effect."""

@@ -131,7 +131,7 @@ def _metadata_v2(
     zdtype: ZDType[Any, Any], grid: Any, given: Mapping[str, Any], common: dict[str, Any]
 ) -> ArrayV2Metadata:
     _refuse_shards(given["shards"], common["shape"], grid, zdtype)
-    _refuse_v3_words(given)
+    _refuse_parameters_of_v3(given)
     if not grid.is_regular:
         raise ValueError(_NO_RECTILINEAR)
     filters, compressor = choose_codecs_v2(zdtype, given["filters"], given["compressors"])
@@ -214,7 +214,7 @@ def _refuse_shards(shards: Any, shape: tuple[int, ...], grid: Any, zdtype: ZDTyp
     )
 
 
-def _refuse_v3_words(given: Mapping[str, Any]) -> None:
+def _refuse_parameters_of_v3(given: Mapping[str, Any]) -> None:
     """Refuse parameters that only format 3 has."""
     if given["storage_transformers"]:
         raise ValueError("Zarr format 2 arrays do not support storage transformers.")

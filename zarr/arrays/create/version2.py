@@ -12,7 +12,7 @@ from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
 from zarr.abc.store import Store
 from zarr.arrays.create import steps as creation
 from zarr.arrays.create.codecs import is_auto, is_numcodec, parse_numcodec
-from zarr.arrays.create.parameters import CREATE, CREATE_ARRAY, DEFAULT_FILL_VALUE, FILLS, H5PY_WORDS
+from zarr.arrays.create.parameters import CREATE, CREATE_ARRAY, DEFAULT_FILL_VALUE, FILLS, H5PY_PARAMETERS
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks import RectilinearChunkGridMetadata
 from zarr.chunks.spec import ArrayConfig, parse_array_config
@@ -100,14 +100,14 @@ def legacy_array_steps(
         If there is no such parameter.
     """
     passed = {name: others.pop(name) for name in CREATE_ARRAY if name in others and name in CREATE}
-    compressor, fill_value = _of_older_words(others, compressor, fill_value, dtype)
+    compressor, fill_value = _translate_older(others, compressor, fill_value, dtype)
     warn_without_effect(others, "create")
     chunks = _one_of_chunks(chunks, chunk_shape)
     shape, chunks, dtype = with_inner_axes(_shape_of(shape, data), chunks, dtype, data is None)
     how_objects = object_codec if is_numcodec(object_codec) and dtype in (object, "O", "|O") else None
     of_2 = (filters, dimension_separator, how_objects, dtype_of_2(dtype))
     of_3 = (codecs, chunk_key_encoding, dimension_names, shards, storage_transformers)
-    zarr_format = yield from format_of_words_steps(zarr_format, store_path, compressor, of_2, of_3)
+    zarr_format = yield from choose_format_steps(zarr_format, store_path, compressor, of_2, of_3)
     parameters: dict[str, Any] = {
         "shape": shape,
         "dtype": np.dtype("float64") if dtype is None else dtype,
@@ -125,11 +125,11 @@ def legacy_array_steps(
     if zarr_format == 2:
         parameters.update(_one_order(order, parameters["config"]))
         _refuse(2, codecs=codecs, chunk_key_encoding=chunk_key_encoding, dimension_names=dimension_names)
-        parameters.update(words_of_format_2(filters, compressor, dimension_separator, store_path.store))
+        parameters.update(parameters_of_format_2(filters, compressor, dimension_separator, store_path.store))
         parameters.update(with_object_codec(parameters, object_codec))
     else:
-        parameters.update(words_of_format_3(codecs, chunk_key_encoding, object_codec))
-        parameters.update(words_of_format_2_in_3(filters, compressor, dimension_separator, translate))
+        parameters.update(parameters_of_format_3(codecs, chunk_key_encoding, object_codec))
+        parameters.update(parameters_of_format_2_in_3(filters, compressor, dimension_separator, translate))
         parameters["dimension_names"] = dimension_names
     if data is not None:
         # The requested data type: data of another type are cast when they are written.
@@ -140,20 +140,20 @@ def legacy_array_steps(
     return (yield from creation.create_array_steps(store_path, **parameters))
 
 
-def _of_older_words(others: dict[str, Any], compressor: Any, fill_value: Any, dtype: Any) -> tuple[Any, Any]:
+def _translate_older(others: dict[str, Any], compressor: Any, fill_value: Any, dtype: Any) -> tuple[Any, Any]:
     """Remove the parameters of h5py and names of codecs; return the compressor and the fill value that they mean."""
     # Bytes are compared with bytes only: a record may be a fill value, and cannot be compared with bytes.
     if isinstance(fill_value, bytes) and fill_value == b"" and isinstance(dtype, np.dtype | list):
         record = np.dtype(dtype)
         fill_value = np.zeros((), record)[()] if record.names else fill_value  # the empty record of zarr-python 2
-    if not H5PY_WORDS.isdisjoint(others):
+    if not H5PY_PARAMETERS.isdisjoint(others):
         others["compressor"] = "default" if is_auto(compressor) else compressor
-        words = settle_h5py_words(others)
-        compressor = words.get("compressor", others.pop("compressor"))
-        fill_value = words.get("fill_value", fill_value)
+        meant = translate_h5py(others)
+        compressor = meant.get("compressor", others.pop("compressor"))
+        fill_value = meant.get("fill_value", fill_value)
     if isinstance(compressor, list | tuple | str) and not is_auto(compressor):
         compressor = plain_compressor(compressor)
-    return "auto" if isinstance(compressor, str) and compressor == "default" else compressor, fill_value
+    return "auto" if _is_default(compressor) else compressor, fill_value
 
 
 def _one_of_chunks(chunks: Any, chunk_shape: Any) -> Any:
@@ -204,7 +204,7 @@ def _shape_of(shape: Any, data: Any) -> Any:
     return shape
 
 
-def words_of_format_2(filters: Any, compressor: Any, separator: str | None, store: Store) -> dict[str, Any]:
+def parameters_of_format_2(filters: Any, compressor: Any, separator: str | None, store: Store) -> dict[str, Any]:
     """Translate the parameters of format 2 for codecs and chunk keys to those of ``create_array``."""
     if hasattr(compressor, "codec_config"):
         compressor = parse_numcodec(compressor, "compressor")
@@ -225,19 +225,19 @@ def words_of_format_2(filters: Any, compressor: Any, separator: str | None, stor
     }
 
 
-def words_of_format_2_in_3(filters: Any, compressor: Any, separator: str | None, allowed: bool) -> dict[str, Any]:
+def parameters_of_format_2_in_3(filters: Any, compressor: Any, separator: str | None, allowed: bool) -> dict[str, Any]:
     """Translate the parameters of format 2 for codecs and chunk keys to those of ``create_array`` for format 3."""
     if not allowed:
         named = None if is_auto(compressor) else repr(compressor)
         _refuse(3, filters=filters, dimension_separator=separator, compressor=named)
-    words: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     if filters is not None:
-        words["filters"] = filters
+        found["filters"] = filters
     if not is_auto(compressor):
-        words["compressors"] = compressor
+        found["compressors"] = compressor
     if separator is not None:
-        words["chunk_key_encoding"] = {"name": "default", "separator": separator}
-    return words
+        found["chunk_key_encoding"] = {"name": "default", "separator": separator}
+    return found
 
 
 def dtype_of_2(dtype: Any) -> Any:
@@ -253,7 +253,7 @@ def dtype_of_2(dtype: Any) -> Any:
     return None
 
 
-def format_of_words_steps(
+def choose_format_steps(
     given: int | None, store_path: StorePath, compressor: Any, of_2: Iterable[Any], of_3: Iterable[Any]
 ) -> Steps[int]:
     """Return the format of an array that is created without an explicit format.
@@ -263,25 +263,26 @@ def format_of_words_steps(
     """
     if given is not None:
         return given
-    usual: int = creation.default_zarr_format(store_path.store)
-    said = not is_auto(compressor) or any(word is not None and not is_auto(word) for word in of_2)
-    if usual == 2 or not said or isinstance(compressor, BytesBytesCodec) or any(word is not None for word in of_3):
-        return usual
+    default: int = creation.default_zarr_format(store_path.store)
+    only_in_2 = not is_auto(compressor) or any(value is not None and not is_auto(value) for value in of_2)
+    only_in_3 = isinstance(compressor, BytesBytesCodec) or any(value is not None for value in of_3)
+    if default == 2 or not only_in_2 or only_in_3:
+        return default
     if store_path.path and (yield Get("zarr.json")) is not None:
-        return usual
+        return default
     return 2
 
 
-def words_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_codec: Any) -> dict[str, Any]:
+def parameters_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_codec: Any) -> dict[str, Any]:
     """Translate the parameters of format 3 for codecs and chunk keys to those of ``create_array``."""
     if object_codec is not None:
         warn("object_codec is not yet implemented", ZarrRuntimeWarning)
-    words: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     if codecs is not None:
-        words.update(split_codecs(codecs))
+        found.update(split_codecs(codecs))
     if encoding is not None:
-        words["chunk_key_encoding"] = _key_encoding(encoding)
-    return words
+        found["chunk_key_encoding"] = _key_encoding(encoding)
+    return found
 
 
 def plain_chunks(chunks: Any, shape: Any, zarr_format: int = 3) -> Any:
@@ -393,14 +394,14 @@ def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """
     metadata = getattr(model, "metadata", None)
     if isinstance(metadata, ArrayV2Metadata | ArrayV3Metadata):
-        return {**_lent(metadata, given), **given}
+        return {**_inherited(metadata, given), **given}
     if not (hasattr(model, "shape") and hasattr(model, "dtype")):
         model = np.asarray(model)
-    lent: dict[str, Any] = {"shape": tuple(model.shape), "dtype": model.dtype}
+    inherited: dict[str, Any] = {"shape": tuple(model.shape), "dtype": model.dtype}
     chunks = getattr(model, "chunks", None)
     if isinstance(chunks, tuple) and all(isinstance(length, int) for length in chunks):
-        lent["chunks"] = chunks
-    return {**lent, **given}
+        inherited["chunks"] = chunks
+    return {**inherited, **given}
 
 
 def filled_like(fill: str, model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -417,35 +418,35 @@ def filled_like(fill: str, model: Any, given: Mapping[str, Any]) -> dict[str, An
     return parameters
 
 
-def _lent(metadata: ArrayV2Metadata | ArrayV3Metadata, given: Mapping[str, Any]) -> dict[str, Any]:
-    lent: dict[str, Any] = {"shape": metadata.shape, "dtype": metadata.dtype, "fill_value": metadata.fill_value}
+def _inherited(metadata: ArrayV2Metadata | ArrayV3Metadata, given: Mapping[str, Any]) -> dict[str, Any]:
+    inherited: dict[str, Any] = {"shape": metadata.shape, "dtype": metadata.dtype, "fill_value": metadata.fill_value}
     zarr_format = given.get("zarr_format") or metadata.zarr_format
     same = zarr_format == metadata.zarr_format
     if isinstance(metadata, ArrayV2Metadata):
-        lent["chunks"] = metadata.chunks
+        inherited["chunks"] = metadata.chunks
         if same:
-            lent.update(
+            inherited.update(
                 zarr_format=2,
                 order=metadata.order,
                 compressor=metadata.compressor,
                 filters=metadata.filters,
                 dimension_separator=metadata.dimension_separator,
             )
-        return lent
+        return inherited
     sharding = [codec for codec in metadata.codecs if isinstance(codec, ShardingCodec)]
-    lent["chunks"] = sharding[0].chunk_shape if sharding and not same else _lent_chunks(metadata, given)
+    inherited["chunks"] = sharding[0].chunk_shape if sharding and not same else _inherited_chunks(metadata, given)
     if same:
-        lent.update(zarr_format=3, codecs=metadata.codecs, chunk_key_encoding=metadata.chunk_key_encoding)
+        inherited.update(zarr_format=3, codecs=metadata.codecs, chunk_key_encoding=metadata.chunk_key_encoding)
         if "chunks" in given or "chunk_shape" in given:
-            del lent["chunks"]
+            del inherited["chunks"]
         if "dtype" in given:
-            del lent["codecs"]
+            del inherited["codecs"]
         if {"compressor", "codecs"} & set(given):
-            lent.pop("codecs", None)
-    return lent
+            inherited.pop("codecs", None)
+    return inherited
 
 
-def _lent_chunks(metadata: ArrayV3Metadata, given: Mapping[str, Any]) -> Any:
+def _inherited_chunks(metadata: ArrayV3Metadata, given: Mapping[str, Any]) -> Any:
     """Return the stored chunks of a model; of a rectilinear grid those after a resize to the shape.
 
     The chunks may reach beyond the shape if the model was shrunk: they are kept for a later growth.
@@ -460,10 +461,9 @@ def _lent_chunks(metadata: ArrayV3Metadata, given: Mapping[str, Any]) -> Any:
 def with_one_compressor(parameters: dict[str, Any], zarr_format: int) -> dict[str, Any]:
     """Use the old ``compressor`` as ``compressors``; in format 2 it is the name of the format."""
     compressor = parameters.pop("compressor", "auto")
-    if isinstance(compressor, str) and compressor == "auto":
+    if is_auto(compressor):
         return parameters
-    compressors = parameters.get("compressors", "auto")
-    if not (isinstance(compressors, str) and compressors == "auto"):
+    if not is_auto(parameters.get("compressors", "auto")):
         raise ValueError("Cannot specify both `compressor` and `compressors`.")
     if zarr_format == 3:
         warn("The `compressor` argument is deprecated. Use `compressors` instead.", ZarrUserWarning)
@@ -525,7 +525,7 @@ def implied_object_codec(parameters: Mapping[str, Any]) -> tuple[Mapping[str, An
     return parameters, None
 
 
-OLD_NOTHINGS = (
+IGNORED_BY_DATASETS = (
     "chunk_store", "cache_metadata", "cache_attrs", "object_codec", "meta_array", "path", "partial_decompress",
 )  # fmt: skip
 
@@ -543,9 +543,9 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     -------
     dict
     """
-    parameters = {name: value for name, value in given.items() if name not in OLD_NOTHINGS}
-    if not H5PY_WORDS.isdisjoint(parameters):
-        parameters.update(settle_h5py_words(parameters))
+    parameters = {name: value for name, value in given.items() if name not in IGNORED_BY_DATASETS}
+    if not H5PY_PARAMETERS.isdisjoint(parameters):
+        parameters.update(translate_h5py(parameters))
     for name in ("chunks", "filters"):
         if name in parameters and parameters[name] is None:
             del parameters[name]
@@ -557,7 +557,7 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         parameters["chunks"] = one_chunk(np.shape(parameters["data"]) if shape is None else shape)
     if "compressor" in parameters:
         compressor = plain_compressor(parameters.pop("compressor"))
-        if not (isinstance(compressor, str) and compressor == "default"):
+        if not _is_default(compressor):
             parameters["compressors"] = compressor
     separator = parameters.pop("dimension_separator", None)
     if separator is not None:
@@ -579,10 +579,10 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     return parameters
 
 
-# ----------------------------------------------------------------------------------------------- words of h5py
+# ----------------------------------------------------------------------------------------------- parameters of h5py
 
 
-def settle_h5py_words(given: dict[str, Any]) -> dict[str, Any]:
+def translate_h5py(given: dict[str, Any]) -> dict[str, Any]:
     """Take the parameters of h5py out of a call, and return their meaning as parameters of format 2.
 
     Parameters without effect give a warning; so do ``compression`` and its options beside a ``compressor``.
@@ -605,30 +605,31 @@ def settle_h5py_words(given: dict[str, Any]) -> dict[str, Any]:
     Examples
     --------
     >>> given = {"compression": "gzip", "compression_opts": 9, "chunks": 5}
-    >>> settle_h5py_words(given), given
+    >>> translate_h5py(given), given
     ({'compressor': GZip(level=9)}, {'chunks': 5})
     """
-    words = {name: given.pop(name) for name in H5PY_WORDS & given.keys()}
+    left = {name: given.pop(name) for name in H5PY_PARAMETERS & given.keys()}
     found: dict[str, Any] = {}
     if not _is_default(given.get("compressor", "default")) or "compressors" in given:
         for name in ("compression", "compression_opts"):
-            if words.pop(name, None) is not None:
+            if left.pop(name, None) is not None:
                 warn(f"{name} has no effect beside compressor", ZarrUserWarning)
-    elif "compression" in words:
-        found["compressor"] = codec_of_words(words.pop("compression"), words.pop("compression_opts", None))
-    if "fillvalue" in words:
-        found["fill_value"] = words.pop("fillvalue")
-    for name in sorted(words):
-        if words[name] is not None and words[name] is not False:
+    elif "compression" in left:
+        found["compressor"] = codec_by_name(left.pop("compression"), left.pop("compression_opts", None))
+    if "fillvalue" in left:
+        found["fill_value"] = left.pop("fillvalue")
+    for name in sorted(left):
+        if left[name] is not None and left[name] is not False:
             warn(f"ignoring keyword argument {name!r}", ZarrUserWarning)
     return found
 
 
 def _is_default(compressor: Any) -> bool:
+    """Return True if zarr-python 2 would choose the compressor."""
     return isinstance(compressor, str) and compressor == "default"
 
 
-def codec_of_words(compression: Any, options: Any = None) -> Any:
+def codec_by_name(compression: Any, options: Any = None) -> Any:
     """Return the codec for a name and options; None for no compression.
 
     Parameters
@@ -645,7 +646,7 @@ def codec_of_words(compression: Any, options: Any = None) -> Any:
 
     Examples
     --------
-    >>> codec_of_words("blosc", ("zstd", 1)), codec_of_words("none")
+    >>> codec_by_name("blosc", ("zstd", 1)), codec_by_name("none")
     (Blosc(cname='zstd', clevel=1, shuffle=SHUFFLE, blocksize=0), None)
     """
     if compression is None or compression == "none":
@@ -666,4 +667,4 @@ def plain_compressor(compressor: Any) -> Any:
     """Return a compressor in its present form: an empty list is none, a name is the codec of that name."""
     if isinstance(compressor, list | tuple) and not compressor:
         return None
-    return codec_of_words(compressor) if isinstance(compressor, str) else compressor
+    return codec_by_name(compressor) if isinstance(compressor, str) else compressor
