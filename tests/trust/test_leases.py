@@ -332,9 +332,9 @@ async def test_a_holder_whose_clock_jumps_is_sure_again_when_it_has_renewed(
     clocks.ahead["holder"] = jump
     with pytest.raises(LockLostError):
         lease.check()
-    renewed, _ = lease._sure
+    renewed, _ = lease._valid
     begin = time.monotonic()
-    while lease._sure[0] == renewed and time.monotonic() - begin < 60:
+    while lease._valid[0] == renewed and time.monotonic() - begin < 60:
         await asyncio.sleep(0.01)
     lease.check()
     await lease.end()

@@ -1,4 +1,7 @@
-"""The asynchronous face of an array; the methods are documented at their twins in ``synchronous.py``."""
+"""The asynchronous face of an array, ``zarr.AsyncArray``: each method that reads or writes awaits its steps.
+
+The methods of the same names in ``array.py`` and ``methods/`` have the full documentation.
+"""
 
 from __future__ import annotations
 

@@ -351,7 +351,7 @@ def _is_outside(coords: tuple[int, ...] | None, kept: tuple[int, ...]) -> bool:
 def _delete_steps(layout: ArrayLayout, keys: list[str]) -> Steps[None]:
     """Remove chunks, some at a time under the locks of these."""
     some = (keys[first : first + REMOVED_AT_ONCE] for first in range(0, len(keys), REMOVED_AT_ONCE))
-    yield Gather((_delete_held_steps(layout, each) for each in some), lean=True)
+    yield Gather((_delete_held_steps(layout, each) for each in some), only_requests=True)
 
 
 def _delete_held_steps(layout: ArrayLayout, keys: list[str]) -> Steps[None]:

@@ -259,13 +259,13 @@ class ArrayLayout:
 
     def __copy__(self) -> ArrayLayout:
         # The general case, without modules that finalizers can no longer load.
-        twin = object.__new__(type(self))
+        copied = object.__new__(type(self))
         for name in ArrayLayout.__slots__:
             try:
-                setattr(twin, name, object.__getattribute__(self, name))
+                setattr(copied, name, object.__getattribute__(self, name))
             except AttributeError:  # what comes of codecs, if one of them is not installed
                 continue
-        return twin
+        return copied
 
     def reshaped(self, metadata: ArrayV2Metadata | ArrayV3Metadata) -> ArrayLayout:
         """Return the layout after a change of shape or attributes; the codecs stay bound."""

@@ -230,18 +230,18 @@ async def remove_metadata(store: Store, zarr_format: Literal[2, 3], force: bool 
     """
     if not store.supports_deletes:
         raise ValueError(f"The store {store} cannot delete, so metadata cannot be removed from it.")
-    doomed = await async_runner_for(store).run(_doomed_steps(store, zarr_format, force))
-    for key in doomed:
+    to_delete = await async_runner_for(store).run(_documents_to_delete_steps(store, zarr_format, force))
+    for key in to_delete:
         _logger.info("Deleting metadata at %s/%s", store, key)
     if not dry_run:
-        await async_runner_for(store).run(_delete_steps(doomed))
+        await async_runner_for(store).run(_delete_steps(to_delete))
 
 
-def _doomed_steps(store: Store, zarr_format: ZarrFormat, force: bool) -> Steps[list[str]]:
+def _documents_to_delete_steps(store: Store, zarr_format: ZarrFormat, force: bool) -> Steps[list[str]]:
     """Find the documents to delete, those of the root first."""
     names = _V2_DOCUMENTS if zarr_format == 2 else (ZARR_JSON,)
     others = {ZARR_JSON} if zarr_format == 2 else {ZARRAY_JSON, ZGROUP_JSON}
-    doomed: list[str] = []
+    to_delete: list[str] = []
     for folder, present in (yield from _walk_steps("")):
         keys = [join(folder, name) for name in names if name in present]
         if keys and not force and not others & present:
@@ -249,8 +249,8 @@ def _doomed_steps(store: Store, zarr_format: ZarrFormat, force: bool) -> Steps[l
                 f"Cannot remove v{zarr_format} metadata at {store}/{keys[0]} - no v{5 - zarr_format} metadata exists. "
                 "To delete anyway, use the 'force' option."
             )
-        doomed += keys
-    return doomed
+        to_delete += keys
+    return to_delete
 
 
 def _delete_steps(keys: list[str]) -> Steps[None]:

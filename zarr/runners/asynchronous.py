@@ -326,19 +326,19 @@ class _Coroutines(_Driver):
         ):
             return await super().hold(request, holder)
         await holder.acquire_async(request.keys, request.family, (), request.below)
-        if request.again:
+        if request.can_reread:
             holder.fence = holder.fence or Fence()
         else:
             await holder.lease(self._store, scope, request.keys, request.family)
         assert holder.fence is not None
-        holder.fence.watch(request.keys, request.again)
-        return request.again
+        holder.fence.watch(request.keys, request.can_reread)
+        return request.can_reread
 
     async def gather(self, request: asked.Gather, holder: Holder) -> list[Any]:
         if isinstance(request.steps, list | tuple) and len(request.steps) == 1:
             return [await self.run(request.steps[0], holder)]
         jobs = (partial(self.run, child, holder) for child in request.steps)
-        return await windowed(jobs, concurrency() if request.lean else 2 * concurrency())
+        return await windowed(jobs, concurrency() if request.only_requests else 2 * concurrency())
 
     async def _delete_many(self, request: asked.DeleteMany, holder: Holder) -> None:
         await windowed((partial(self.answer, asked.Delete(key), holder) for key in request.keys), concurrency())

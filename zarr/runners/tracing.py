@@ -66,7 +66,7 @@ class _Operation:
 
     def log_end(self, milliseconds: float, error: BaseException | None) -> None:
         """Log the operation."""
-        fate = "" if error is None else f", {type(error).__name__}"
+        outcome = "" if error is None else f", {type(error).__name__}"
         self.log.debug(
             "%s /%s: %d requests, %d bytes, %.3f ms%s",
             self.name,
@@ -74,7 +74,7 @@ class _Operation:
             self.requests,
             self.nbytes,
             milliseconds,
-            fate,
+            outcome,
             extra={"key": self.path, "nbytes": self.nbytes, "milliseconds": milliseconds},
         )
 
@@ -118,14 +118,17 @@ def _log_request(operation: _Operation, request: Any, reply: Any, start: float, 
         return
     verb = request.direction if type(request) is asked.Transfer else _VERBS.get(type(request), type(request).__name__)
     subject = _keys_of(request)
-    fate = f", {type(error).__name__}" if error is not None else ", nothing" if reply is None and verb == "get" else ""
+    if error is not None:
+        outcome = f", {type(error).__name__}"
+    else:
+        outcome = ", nothing" if reply is None and verb == "get" else ""
     STORE_LOG.debug(
         "%s %s: %d bytes, %.3f ms%s",
         verb,
         printable(subject),
         nbytes,
         milliseconds,
-        fate,
+        outcome,
         extra={"key": subject, "nbytes": nbytes, "milliseconds": milliseconds},
     )
 
@@ -176,4 +179,5 @@ def _watched(steps: Steps[T], operation: _Operation) -> Steps[T]:
 
 def _gather_watched(request: asked.Gather, operation: _Operation) -> asked.Gather:
     children = (_watched(child, operation) for child in request.steps)
-    return asked.Gather(list(children) if isinstance(request.steps, list | tuple) else children, lean=request.lean)
+    listed = list(children) if isinstance(request.steps, list | tuple) else children
+    return asked.Gather(listed, only_requests=request.only_requests)

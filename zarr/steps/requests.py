@@ -280,14 +280,14 @@ class Gather(Request):
     ``steps`` may be any iterable, preferably a lazy one: it is consumed while the steps run, so that ten million chunks
     are never ten million generators. The first error ends the others and is thrown into the steps that asked.
 
-    ``lean`` steps only make requests: at most as many of them run as there may be requests under way.
+    ``only_requests`` steps only make requests: at most as many of them run as there may be requests under way.
     """
 
-    __slots__ = ("lean", "steps")
+    __slots__ = ("only_requests", "steps")
 
-    def __init__(self, steps: Iterable[Steps[Any]], lean: bool = False) -> None:
+    def __init__(self, steps: Iterable[Steps[Any]], only_requests: bool = False) -> None:
         self.steps = steps
-        self.lean = lean
+        self.only_requests = only_requests
 
 
 @record(frozen=True)
@@ -345,23 +345,23 @@ class Hold(Request):
     the same generator, or of one that it gathers, must not ask for keys that come before: this excludes deadlocks. Keys
     that are held already, by this generator or by one above it in a Gather, are not acquired twice. To release keys
     earlier, gather the steps that need them: ``yield Gather([locked_steps()])``. With a ``scope``, other processes that
-    hold with the same scope are kept out, too. If the steps can read again (``again``), a runner may answer True: then
-    other processes are not kept out, a value is replaced only if it is still that of the last read, and otherwise a
-    ``ChangedMeanwhileError`` is thrown in at the ``Put``. ``below`` names nodes whose documents are all held, with
+    hold with the same scope are kept out, too. If the steps can read again (``can_reread``), a runner may answer True:
+    then other processes are not kept out, a value is replaced only if it is still that of the last read, and otherwise
+    a ``ChangedMeanwhileError`` is thrown in at the ``Put``. ``below`` names nodes whose documents are all held, with
     those of all nodes below them, also of nodes that do not exist yet.
     """
 
-    __slots__ = ("again", "below", "family", "keys", "scope")
+    __slots__ = ("below", "can_reread", "family", "keys", "scope")
 
     def __init__(
         self,
         keys: Sequence[str],
         family: Family = "chunk",
         scope: LockScope | None = None,
-        again: bool = False,
+        can_reread: bool = False,
         below: Sequence[str] = (),
     ) -> None:
-        self.again = again
+        self.can_reread = can_reread
         self.below = below
         self.keys = keys
         self.family = family

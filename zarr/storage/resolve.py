@@ -233,7 +233,7 @@ def resolve_store(
 
 
 def _is_like_mapping(value: object) -> bool:
-    """Return whether a value has the methods that zarr-python 2 needed, of whatever class it is; tables have, too."""
+    """Return True if a value of any class has the methods that zarr-python 2 needed; tables have these methods, too."""
     needed = ("keys", "__getitem__", "__setitem__", "__delitem__")
     return all(hasattr(value, name) for name in needed) and not hasattr(value, "shape")
 

@@ -30,8 +30,11 @@ Ndarray = np.ndarray[Any, Any]
 Bytes = NDArray[np.uint8]
 Known = tuple[ByteRequest, Buffer]
 
-WAYS = (True, True, False)
-"""Whether the store copies kept inner chunks itself, if another program replaces the file each time meanwhile."""
+SPLICE_TRIES = (True, True, False)
+"""For each try to write a part of a shard: True if the store copies the kept inner chunks itself.
+
+A try fails if another program replaces the file meanwhile.
+"""
 
 
 class Piece:
@@ -215,7 +218,7 @@ def put_part_steps(
     looks = not all(whole) or len(whole) < count
     try:
         yield Hold((key,), "chunk", layout.scope)
-        for splice in WAYS if bulk == "files" and looks else (False,):
+        for splice in SPLICE_TRIES if bulk == "files" and looks else (False,):
             pieces: list[Piece] = []
             old: dict[int, Buffer] = {}
             known: list[Known] = []

@@ -62,12 +62,12 @@ def lease_seconds() -> float:
     return max(0.1, float(settings.get("array.lock_lease_seconds", 20.0)))
 
 
-def _as_buffer(owner: str | None, beat: int, seconds: float) -> Buffer:
-    document = {"owner": owner, "beat": beat, "seconds": seconds}
+def _as_buffer(owner: str | None, renewals: int, seconds: float) -> Buffer:
+    document = {"owner": owner, "beat": renewals, "seconds": seconds}
     return default_buffer_prototype().buffer.from_bytes(json.dumps(document).encode())
 
 
-class _Sight:
+class _Observed:
     """A lease as a waiting process sees it, and the time that it has been the same."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class _Sight:
         self._waited = 0.0
         self._looked = 0.0
 
-    def look(self, value: Buffer | None, owner: str) -> bool:
+    def is_free(self, value: Buffer | None, owner: str) -> bool:
         """Return True if the lease can be taken: it has no holder, or its holder is dead."""
         raw, now = None if value is None else value.to_bytes(), clock()
         if raw is None:
@@ -116,20 +116,20 @@ class Lease:
         self._key = key
         self._owner = owner
         self._seconds = seconds
-        self._beat = 0
+        self._renewals = 0
         self._value: Buffer | None = None
         self._attempt: Buffer | None = None
         self._lost = False
-        self._sure = 0.0, 0.0
+        self._valid = 0.0, 0.0
         self._renewal: asyncio.Task[None] | None = None
 
     async def _write(self, owner: str | None, expected: Buffer | None) -> bool:
         begin = clock()
-        self._beat += 1
-        value = self._attempt = _as_buffer(owner, self._beat, self._seconds)
+        self._renewals += 1
+        value = self._attempt = _as_buffer(owner, self._renewals, self._seconds)
         if not await completed(self._store.set_if_match(self._key, value, expected)):
             return False
-        self._value, self._sure = value, (begin, begin + self._seconds)
+        self._value, self._valid = value, (begin, begin + self._seconds)
         return True
 
     async def take(self, expected: Buffer | None) -> bool:
@@ -154,7 +154,7 @@ class Lease:
         ------
         LockLostError
         """
-        renewed, ends = self._sure
+        renewed, ends = self._valid
         if self._lost or not renewed <= clock() <= ends:
             raise LockLostError(
                 f"the lock {self._key!r} in {label_of(self._store, str)} ran out after {self._seconds:g} seconds, "
@@ -202,12 +202,12 @@ async def take_lease(store: Store, key: str) -> Lease:
     ...     await lease.end()
     >>> asyncio.run(main())
     """
-    sight, pause = _Sight(), _FIRST_PAUSE_SECONDS
+    observed, pause = _Observed(), _FIRST_PAUSE_SECONDS
     lease = Lease(store, key, uuid.uuid4().hex, lease_seconds())
     try:
         while True:
             value = await store.get(key, default_buffer_prototype())
-            if sight.look(value, lease._owner) and await lease.take(value):
+            if observed.is_free(value, lease._owner) and await lease.take(value):
                 return lease
             await asyncio.sleep(pause * random.uniform(0.5, 1))
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
@@ -230,22 +230,22 @@ class Fence:
     def __init__(self, above: Fence | None = None) -> None:
         self.leases: list[Lease] = [] if above is None else list(above.leases)
         self.seen: dict[str, Any] = {} if above is None else dict(above.seen)
-        self._again: set[str] = set() if above is None else set(above._again)
+        self._rereads: set[str] = set() if above is None else set(above._rereads)
 
-    def watch(self, keys: Sequence[str], again: bool) -> None:
+    def watch(self, keys: Sequence[str], can_reread: bool) -> None:
         """Replace values of these keys from now on only if they are still those of the last read.
 
-        ``again`` is True if a caller that finds them changed can read again.
+        ``can_reread`` is True if a caller that finds them changed can read again.
         """
         for key in keys:
             self.seen.setdefault(key, self.UNREAD)
-        if again:
-            self._again.update(keys)
+        if can_reread:
+            self._rereads.update(keys)
 
     def changed(self, key: str, store: Any) -> Exception:
         """Return the error for a value that differs from the one that was read."""
         text = f"{key!r} in {label_of(store, str)} was changed by another process, and was not stored"
-        return ChangedMeanwhileError(text) if key in self._again else LockLostError(text)
+        return ChangedMeanwhileError(text) if key in self._rereads else LockLostError(text)
 
     def note(self, key: str, value: Any) -> None:
         """Record a value that was read or stored."""

@@ -226,7 +226,7 @@ class LockTable:
         self.reset()
         # Each number is used once: also if two threads release at the same time.
         self._numbers = count(1)
-        self._ends = 0
+        self._last_change = 0
 
     def reset(self) -> None:
         """Reset the table in a forked child, where the holders of the parent do not exist."""
@@ -262,7 +262,7 @@ class LockTable:
         try:
             if self.queues.setdefault(name, mine) is not mine:
                 return False
-            self._ends = next(self._numbers)
+            self._last_change = next(self._numbers)
             # First the key, then a check of the claims; a claim does it in the opposite order: one sees the other.
             return not (self._claims and self._is_claimed(name))
         except BaseException:  # Ctrl-C just when the key was acquired: it would never be released
@@ -274,7 +274,7 @@ class LockTable:
         if name in self.queues:
             return False
         self.queues[name] = [owner]
-        self._ends = next(self._numbers)
+        self._last_change = next(self._numbers)
         return not self._give_to_claim(name)
 
     def _untake(self, name: str, mine: list[Any]) -> None:
@@ -355,7 +355,7 @@ class LockTable:
         """Remove a claim; its keys with waiters go to these, unless another claim covers them."""
         with self._guard:
             if claim in self._claims:  # not if Ctrl-C came before it was recorded, or after it was removed
-                self._ends = next(self._numbers)
+                self._last_change = next(self._numbers)
                 self._claims.remove(claim)
                 claim.taken = [name for name in claim.taken if not self._give_to_claim(name)]
         self.release_all(claim.taken)
@@ -371,7 +371,7 @@ class LockTable:
             with self._guard:
                 if any(claim.covers(name) for claim in self._claims):
                     return None
-        return self._ends
+        return self._last_change
 
     def release(self, name: str) -> None:
         """Release the key, or give it to the first waiter that can still be reached."""
@@ -415,7 +415,7 @@ class LockTable:
                 if present is mine:
                     if self._claims and self._give_to_claim(name):
                         return None
-                    self._ends = next(self._numbers)
+                    self._last_change = next(self._numbers)
                     first: Wait = mine[1]
                     mine[0] = first.owner
                     first.granted = True

@@ -156,7 +156,7 @@ def stored_sizes(array: Array[Any]) -> Iterator[tuple[Coords, int]]:
         asked = ((layout.key(coords), coords) for coords in product(*map(range, layout.outer.cdata_shape)))
     runner = runner_for(array.store)
     while some := list(islice(asked, SIZES_AT_ONCE)):
-        sizes = runner.run(ask_steps(Gather([ask_steps(Size(key)) for key, _ in some], lean=True)))
+        sizes = runner.run(ask_steps(Gather([ask_steps(Size(key)) for key, _ in some], only_requests=True)))
         for (_, coords), nbytes in zip(some, sizes, strict=True):
             if nbytes is not None:
                 yield coords, nbytes
