@@ -136,10 +136,6 @@ class Attributes(MutableMapping[str, Any]):
     def asdict(self) -> dict[str, Any]:
         """Return the attributes as a plain dict, a copy.
 
-        Returns
-        -------
-        dict
-
         Examples
         --------
         >>> import zarr

@@ -114,14 +114,7 @@ def served_from(store: Store, path: str, metadata: ArrayV2Metadata | ArrayV3Meta
 
 
 class ArrayHandle:
-    """An open array: its place, its state, and the runners over its store.
-
-    Parameters
-    ----------
-    store_path : StorePath
-    metadata : ArrayV2Metadata or ArrayV3Metadata
-    config : ArrayConfig
-    """
+    """An open array: its place, its state, and the runners over its store."""
 
     bulk: str | None
     """The way of a bulk transfer to chunks: "files", "memory", or whole "buffers"; None: no bulk transfer."""
@@ -192,12 +185,7 @@ class ArrayHandle:
         return coroutine
 
     def from_outside_steps(self, steps: Steps[T]) -> Steps[T]:
-        """Run steps of this array over a runner of the user's store; storage transformers are applied in between.
-
-        Parameters
-        ----------
-        steps : generator of requests
-        """
+        """Run steps of this array over a runner of the user's store; storage transformers are applied in between."""
         if self.serving is self.store_path.store:
             return (yield from steps)
         result: T = yield Await(lambda: self.async_run(steps))

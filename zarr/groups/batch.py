@@ -17,10 +17,6 @@ class GroupBatch:
     """The batches of the arrays that are opened from a group while its batch is open.
 
     There is one batch for each path, for all objects of one array, also if its documents change meanwhile.
-
-    Parameters
-    ----------
-    budget : Budget
     """
 
     __slots__ = ("batches", "budget", "closed", "handles")

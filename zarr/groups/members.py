@@ -279,15 +279,6 @@ def _asked_steps(name: str, store_path: StorePath, lookup: Lookup) -> Steps[Node
 def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = None) -> Steps[GroupHandle]:
     """Read all nodes below a group and store consolidated metadata with it.
 
-    Parameters
-    ----------
-    store_path : StorePath
-    zarr_format : 2, 3 or None
-
-    Returns
-    -------
-    GroupHandle
-
     Raises
     ------
     FileNotFoundError
@@ -371,10 +362,6 @@ def nest(records: Iterable[NodeRecord]) -> ConsolidatedMetadata:
     ----------
     records : iterable of NodeRecord
         Of all nodes below one group.
-
-    Returns
-    -------
-    ConsolidatedMetadata
     """
     members: dict[str, dict[str, NodeMetadata]] = {"": {}}
     for record in sorted(records, key=lambda record: record.name.count("/"), reverse=True):

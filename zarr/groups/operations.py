@@ -63,10 +63,6 @@ def new_group_steps(
     config : mapping, optional
         The configuration of the arrays below, and the lock scope of the creation.
 
-    Returns
-    -------
-    GroupHandle
-
     Raises
     ------
     ContainsGroupError, ContainsArrayError

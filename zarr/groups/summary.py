@@ -221,10 +221,6 @@ def draw_tree(root: str, nodes: Iterable[tuple[str, str]], *, truncated: str = "
     plain : bool
         If True, names are never bold, not even on a terminal.
 
-    Returns
-    -------
-    TreeRepr
-
     Examples
     --------
     >>> draw_tree("/", [("a", ""), ("a/x", "(3,) int32")])

@@ -36,10 +36,6 @@ def convert_group_metadata(metadata: GroupMetadata) -> GroupMetadata:
     metadata
         The metadata of format 2.
 
-    Returns
-    -------
-    GroupMetadata
-
     Examples
     --------
     >>> convert_group_metadata(GroupMetadata(zarr_format=2)).zarr_format
@@ -148,10 +144,6 @@ def convert_compressor(compressor: Numcodec, dtype: ZDType[Any, Any]) -> BytesBy
         The compressor of format 2.
     dtype
         The data type of the array.
-
-    Returns
-    -------
-    BytesBytesCodec
 
     Raises
     ------

@@ -412,10 +412,6 @@ def document_place(document: str, path: str | None, member: str | None = None) -
     member
         Member of the document with the fault, if it is known.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> document_place("zarr.json", "a/b", "codecs")
@@ -438,10 +434,6 @@ def locate(error: Exception, place: str) -> Exception:
         The error of a parser.
     place
         The result of `document_place`.
-
-    Returns
-    -------
-    Exception
 
     Examples
     --------

@@ -57,10 +57,6 @@ def parse_extra_fields(
     node_type
         The kind of node, for the message.
 
-    Returns
-    -------
-    dict
-
     Raises
     ------
     ValueError
@@ -161,10 +157,6 @@ def parse_dimension_names(data: object) -> tuple[str | None, ...] | None:
     data
         None, or an iterable of strings and None.
 
-    Returns
-    -------
-    tuple or None
-
     Raises
     ------
     TypeError
@@ -192,10 +184,6 @@ def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
     data
         None, or an iterable of JSON objects. The format defines no transformer; others can be registered under
         ``zarr.storage_transformer``.
-
-    Returns
-    -------
-    tuple of dict
 
     Raises
     ------
@@ -253,10 +241,6 @@ def parse_codecs(data: object, *, stored: bool = False) -> tuple[Codec, ...]:
         An iterable of codecs, of their JSON forms and of their bare names.
     stored
         If True, they come from a document, in which blosc must have the item size for its shuffle.
-
-    Returns
-    -------
-    tuple of codecs
 
     Raises
     ------
@@ -356,10 +340,6 @@ def complete_codecs(
         The codecs of the document.
     shape, dtype, fill_value, chunk_grid
         Members of the array.
-
-    Returns
-    -------
-    tuple of codecs
 
     Raises
     ------

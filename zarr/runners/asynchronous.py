@@ -448,10 +448,6 @@ class _Coroutines(_Driver):
 class AsyncRunner:
     """Run steps in the caller's event loop, over any store.
 
-    Parameters
-    ----------
-    store : Store
-
     Examples
     --------
     >>> import asyncio
@@ -498,10 +494,6 @@ class AsyncRunner:
 
 class LoopRunner:
     """Run steps over a store that has only coroutines: each operation runs on the background loop.
-
-    Parameters
-    ----------
-    store : Store
 
     Examples
     --------

@@ -64,10 +64,6 @@ def _keep(table: Any, store: Store, runner: Any) -> None:
 def runner_for(store: Store) -> InlineRunner | LoopRunner:
     """Return the runner for synchronous calls over ``store``.
 
-    Parameters
-    ----------
-    store : Store
-
     Returns
     -------
     InlineRunner or LoopRunner
@@ -94,14 +90,6 @@ def _over_loop(store: Store) -> LoopRunner:
 
 def async_runner_for(store: Store) -> AsyncRunner:
     """Return the runner for asynchronous calls over ``store``.
-
-    Parameters
-    ----------
-    store : Store
-
-    Returns
-    -------
-    AsyncRunner
 
     Examples
     --------

@@ -139,10 +139,6 @@ def _loop_executor() -> ThreadPoolExecutor | None:
 def get_loop() -> asyncio.AbstractEventLoop:
     """Return the event loop in the background thread; the first call starts it.
 
-    Returns
-    -------
-    asyncio.AbstractEventLoop
-
     Examples
     --------
     >>> get_loop().is_running()

@@ -41,10 +41,6 @@ def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFo
     kind : class of exception
         The class of the error if the hierarchy has no such node.
 
-    Returns
-    -------
-    Translated or None
-
     Raises
     ------
     NodeNotFoundError

@@ -68,10 +68,6 @@ def read_array_steps(place: StorePath | str, zarr_format: ZarrFormat | None = No
     zarr_format : 2, 3 or None
         None accepts both; format 3 is used if both are there.
 
-    Returns
-    -------
-    ArrayV3Metadata or ArrayV2Metadata
-
     Raises
     ------
     ArrayNotFoundError
@@ -122,10 +118,6 @@ def read_node_steps(
     copy : bool
         If False, consolidated metadata is left out, and so may be damaged.
 
-    Returns
-    -------
-    ArrayV3Metadata, ArrayV2Metadata or GroupMetadata
-
     Raises
     ------
     NodeNotFoundError
@@ -139,11 +131,6 @@ def read_nodes_steps(
     places: Sequence[StorePath], zarr_format: ZarrFormat | None = None
 ) -> Steps[list[NodeMetadata | Exception]]:
     """Read the metadata of the nodes at many places, all documents together.
-
-    Parameters
-    ----------
-    places : sequence of StorePath
-    zarr_format : 2, 3 or None
 
     Returns
     -------
@@ -237,11 +224,6 @@ def _put_groups_steps(paths: Sequence[str], zarr_format: ZarrFormat) -> Steps[No
 
 def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[list[str]]:
     """Return the places above a node without a group, the highest first; none if the format has implicit groups.
-
-    Parameters
-    ----------
-    place : StorePath or str
-    zarr_format : 2 or 3
 
     Raises
     ------

@@ -132,10 +132,6 @@ def has_half_character(text: str) -> bool:
 def check_key(key: str) -> None:
     """Refuse a key that could reach outside its store.
 
-    Parameters
-    ----------
-    key : str
-
     Raises
     ------
     KeyNotAllowedError
@@ -320,10 +316,6 @@ def normalize_path(path: str | bytes | Path | None) -> str:
     ----------
     path : str, bytes, Path or None
         None is the root, as is the empty string. An object of another class with a text of its own stands for that.
-
-    Returns
-    -------
-    str
 
     Raises
     ------

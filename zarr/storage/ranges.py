@@ -13,11 +13,6 @@ from zarr.storage.keys import dir_prefix, is_key
 def bounds_of(byte_range: ByteRequest, size: int) -> tuple[int, int]:
     """Return the begin and the end of a byte request in a value of ``size`` bytes.
 
-    Parameters
-    ----------
-    byte_range : RangeByteRequest, OffsetByteRequest or SuffixByteRequest
-    size : int
-
     Returns
     -------
     (start, stop)
@@ -89,14 +84,6 @@ _LAST: Final = chr(0x10FFFF)
 def key_after(prefix: str) -> str | None:
     """Return the first string after all strings with a prefix, in the order of code points; None if there is none.
 
-    Parameters
-    ----------
-    prefix : str
-
-    Returns
-    -------
-    str or None
-
     Examples
     --------
     >>> key_after("a/b/"), key_after("")
@@ -120,10 +107,6 @@ def child_names_in_order(prefix: str, keys_from: Callable[[str, str | None], Ite
     keys_from : callable
         Takes a first key and a last key, and yields the stored keys from the first up to, not including, the last,
         in order.
-
-    Returns
-    -------
-    list of str
 
     Examples
     --------

@@ -178,10 +178,6 @@ def resolve_store(
     storage_options : dict, optional
         Options for URLs of fsspec only.
 
-    Returns
-    -------
-    Store
-
     Raises
     ------
     TypeError
@@ -256,10 +252,6 @@ def resolve_store_path(
         Path below the place that ``store_like`` names.
     mode : {"r", "r+", "a", "w", "w-"}, optional
     storage_options : dict, optional
-
-    Returns
-    -------
-    StorePath
 
     Raises
     ------
@@ -342,10 +334,6 @@ async def make_store_path(
     mode : {"r", "r+", "a", "w", "w-"}, optional
     storage_options : dict, optional
         Options for URLs of fsspec only.
-
-    Returns
-    -------
-    StorePath
 
     Raises
     ------

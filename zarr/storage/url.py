@@ -41,14 +41,6 @@ class ParsedStoreUrl:
 def parse_store_url(url: str) -> ParsedStoreUrl:
     """Split a store URL into its parts.
 
-    Parameters
-    ----------
-    url : str
-
-    Returns
-    -------
-    ParsedStoreUrl
-
     Raises
     ------
     StoreUrlError

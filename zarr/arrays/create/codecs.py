@@ -140,10 +140,6 @@ def choose_codecs_v3(
     filters, serializer, compressors
         As for ``create_array``.
 
-    Returns
-    -------
-    tuple of Codec
-
     Examples
     --------
     >>> from zarr.dtype import Int16

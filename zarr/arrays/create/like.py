@@ -70,10 +70,6 @@ def from_array_steps(
     **parameters
         As for ``create_array``, or ``"keep"``.
 
-    Returns
-    -------
-    ArrayHandle
-
     Raises
     ------
     ValueError

@@ -373,10 +373,6 @@ def create_array_steps(
     **parameters
         As for :func:`new_array_metadata`.
 
-    Returns
-    -------
-    ArrayHandle
-
     Raises
     ------
     ContainsArrayError, ContainsGroupError

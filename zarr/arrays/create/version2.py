@@ -88,10 +88,6 @@ def legacy_array_steps(
     With ``translate`` (members of a group, which determines the format) parameters of format 2 are translated to format
     3. If no format is given, parameters that only format 2 has select it.
 
-    Returns
-    -------
-    ArrayHandle
-
     Raises
     ------
     ValueError
@@ -341,14 +337,6 @@ def _key_encoding(encoding: Any) -> Any:
 def split_codecs(codecs: Iterable[Any]) -> dict[str, Any]:
     """Split a list of codecs into filters, serializer and compressors.
 
-    Parameters
-    ----------
-    codecs : iterable of Codec or dict
-
-    Returns
-    -------
-    dict
-
     Raises
     ------
     TypeError
@@ -382,10 +370,6 @@ def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         A zarr array gives its chunks, codecs and fill value, too; any other object only its shape and dtype.
     given : mapping
         Parameters of :func:`legacy_array_steps`.
-
-    Returns
-    -------
-    dict
 
     Raises
     ------
@@ -538,10 +522,6 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     given : mapping
         ``chunks`` may be a bool, ``compressor`` a single codec, ``dimension_separator`` and ``write_empty_chunks`` are
         moved to their present place; parameters without effect are left out.
-
-    Returns
-    -------
-    dict
     """
     parameters = {name: value for name, value in given.items() if name not in IGNORED_BY_DATASETS}
     if not H5PY_PARAMETERS.isdisjoint(parameters):

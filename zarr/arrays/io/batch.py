@@ -107,13 +107,7 @@ class Budget:
 
 
 class Batch:
-    """The chunks of one array that wait to be stored.
-
-    Parameters
-    ----------
-    handle : ArrayHandle
-    budget : Budget
-    """
+    """The chunks of one array that wait to be stored."""
 
     __slots__ = ("__weakref__", "budget", "bulk", "chunks", "closed", "handle", "layout", "lock")
 

@@ -75,10 +75,6 @@ def compose(outer: ViewSelection, selection: Any, *, orthogonal: bool = False) -
     orthogonal : bool
         If True, several index arrays may stand side by side, each for its own axis.
 
-    Returns
-    -------
-    ViewSelection
-
     Raises
     ------
     IndexError

@@ -277,10 +277,6 @@ def _is_decided(lock: zarr_core.FolderLock) -> bool:
 def locking(place: Place) -> Waits[zarr_core.FolderLock | None]:
     """Lock a place: a generator that yields while another process has it, and returns the lock.
 
-    Parameters
-    ----------
-    place : Place
-
     Returns
     -------
     FolderLock or None

@@ -101,15 +101,7 @@ def _read(raw: bytes) -> tuple[Any, float]:
 
 
 class Lease:
-    """A held lease, made by :func:`take_lease`.
-
-    Parameters
-    ----------
-    store : Store
-    key : str
-    owner : str
-    seconds : float
-    """
+    """A held lease, made by :func:`take_lease`."""
 
     def __init__(self, store: Store, key: str, owner: str, seconds: float) -> None:
         self._store = store
@@ -185,10 +177,6 @@ async def take_lease(store: Store, key: str) -> Lease:
     store : Store
         A store whose ``supports_set_if_match`` is True.
     key : str
-
-    Returns
-    -------
-    Lease
 
     Examples
     --------

@@ -409,10 +409,6 @@ def stems_over(name: str, stems: Container[str]) -> Iterator[str]:
 def lock_prefix(store: Any) -> str:
     """Return the name under which the keys of a store are locked: equal for two objects that write to the same place.
 
-    Parameters
-    ----------
-    store : Store
-
     Returns
     -------
     str

@@ -73,12 +73,7 @@ class LockPath(str):
 
 
 class LockedFile:
-    """An open lock file of this process; :func:`lock_file` returns it locked.
-
-    Parameters
-    ----------
-    path : str
-    """
+    """An open lock file of this process; :func:`lock_file` returns it locked."""
 
     __slots__ = ("fd", "path")
 

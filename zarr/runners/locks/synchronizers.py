@@ -156,11 +156,6 @@ def locking_of(synchronizer: Any) -> str | None:
 def with_synchronizer(config: Any, synchronizer: Any) -> Any:
     """Return the configuration of an array with the locking of a synchronizer.
 
-    Parameters
-    ----------
-    config : ArrayConfig, mapping or None
-    synchronizer : ThreadSynchronizer, ProcessSynchronizer or None
-
     Returns
     -------
     The configuration unchanged, or a dict.

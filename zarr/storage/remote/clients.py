@@ -44,10 +44,6 @@ def _bounds(span: Span, size: int) -> tuple[int, int]:
 def header_of(span: Span) -> str:
     """Return the value of the header ``Range``.
 
-    Parameters
-    ----------
-    span : tuple
-
     Examples
     --------
     >>> header_of((-8, None)), header_of((4, None)), header_of((4, 6))
@@ -153,14 +149,7 @@ def timeout_of(seconds: float) -> Any:
 
 
 async def is_on_web(fs: Any, url: str, seconds: float) -> bool:
-    """Return True if there is a URL; raise an error if the server failed, and cannot know.
-
-    Parameters
-    ----------
-    fs : fsspec.implementations.http.HTTPFileSystem
-    url : str
-    seconds : float
-    """
+    """Return True if there is a URL; raise an error if the server failed, and cannot know."""
     session = await fs.set_session()
     async with session.get(fs.encode_url(url), **web_options(fs, seconds)) as answer:
         if answer.status >= 500 or answer.status in (408, 429):
@@ -170,12 +159,6 @@ async def is_on_web(fs: Any, url: str, seconds: float) -> bool:
 
 async def get_from_s3(fs: Any, path: str, span: Span) -> bytes:
     """Return the bytes of an object: in one request, unless it is so large that s3fs requests its parts.
-
-    Parameters
-    ----------
-    fs : s3fs.S3FileSystem
-    path : str
-    span : tuple
 
     Raises
     ------
@@ -204,12 +187,6 @@ async def get_from_s3(fs: Any, path: str, span: Span) -> bytes:
 
 async def get_from_others(fs: Any, path: str, span: Span) -> bytes:
     """Return the bytes of a file of any other file system.
-
-    Parameters
-    ----------
-    fs : fsspec.asyn.AsyncFileSystem
-    path : str
-    span : tuple
 
     Raises
     ------
@@ -310,10 +287,6 @@ def without_repeats(fs: Any, seconds: float) -> Any:
 
 def make_async(fs: Any) -> AsyncFileSystem:
     """Return the asynchronous form of a file system, with connections of its own.
-
-    Parameters
-    ----------
-    fs : fsspec.AbstractFileSystem
 
     Returns
     -------
