@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import zarr
-from zarr.arrays.io.shard_write import WAYS
+from zarr.arrays.io.shard_write import SPLICE_TRIES
 from zarr.errors import ValueReplacedError
 from zarr.storage import LocalStore, WrapperStore
 from zarr.storage.local.files import splice_file
@@ -93,7 +93,7 @@ def test_a_shard_that_another_program_replaces_meanwhile(
     store.others = others[:times]
     with array.batch() if batch else contextlib.nullcontext():
         array[part] = -5
-    assert len(store.others) == max(0, times - sum(WAYS))
+    assert len(store.others) == max(0, times - sum(SPLICE_TRIES))
     expected = contents[len(store.others)]
     expected[part] = -5
     np.testing.assert_array_equal(array[...], expected)
