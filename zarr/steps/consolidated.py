@@ -8,13 +8,16 @@ open groups, so that they read it again only if it has changed.
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import repeat
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from zarr._lazy import LazyModule
 from zarr._process import at_fork
 from zarr.abc.store import Store
+from zarr.abc.stores.abilities import AT_HAND, bulk_kind
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import MetadataValidationError, ZarrUserWarning, label_of
 from zarr.metadata.copies import ASIDE, INLINE, CopyText, find_copy
@@ -23,6 +26,11 @@ from zarr.notices import warn
 from zarr.steps.documents import hold_node, node_key
 from zarr.steps.requests import Gather, Get, GetMany, Put, Steps
 from zarr.storage.keys import ancestors
+
+if TYPE_CHECKING:
+    from zarr.abc.stores import protocols
+else:
+    protocols = LazyModule("zarr.abc.stores.protocols")
 
 Documents = Mapping[str, Buffer]
 """The documents of one node by name, as ``metadata.to_buffer_dict`` returns them; empty for a removed node."""
@@ -34,11 +42,14 @@ _PARTS = {INLINE: (INLINE,), ASIDE: (".zarray", ".zgroup", ".zattrs")}
 _EMPTY: dict[str, Any] = {"kind": "inline", "must_understand": False, "metadata": {}}
 
 _versions: dict[str, int] = {}
-_carrying: dict[int, frozenset[tuple[str, str]]] = {}
+carrying: dict[int, frozenset[tuple[str, str]]] = {}
 """By the id of a store, documents in which a copy was changed through it: they are locked and read at once, the others
 are read first. Another store with the same id later costs a lock, and no more."""
 _changes = itertools.count(1)
 _MOST_VERSIONS = 10_000
+_GROUP_END: Final = re.compile(rb',\s*"node_type"\s*:\s*"group"\s*\}\s*\Z')
+"""The end of the document of a group by most writers: in JSON, these quotes are not inside of a string."""
+_END_BYTES: Final = 64
 _MOST_STORES = 100
 _NONE: frozenset[tuple[str, str]] = frozenset()
 _touching = threading.RLock()  # reentrant: a finalizer may change a node at any allocation
@@ -156,8 +167,8 @@ def record_changes_steps(
     if not keys:
         return {}
     note_change()
-    carrying = _carrying.get(id(store), _NONE)
-    stale = sorted(carrying.intersection(keys))
+    known = carrying.get(id(store), _NONE)
+    stale = sorted(known.intersection(keys))
     unknown = sorted(set(keys).difference(stale)) if stale else keys
     names = [f"{path}/{name}" if path else name for path, name in unknown]
     found = [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names)) if names else []
@@ -168,10 +179,24 @@ def record_changes_steps(
         return {}
     edited = yield Gather(_rewrite_steps(path, name, changes, replaced, locking) for path, name in stale)
     changed = frozenset(key for key, done in zip(stale, edited, strict=True) if done)
-    if len(_carrying) > _MOST_STORES:
-        _carrying.clear()
-    _carrying[id(store)] = carrying.difference(stale) | changed if len(carrying) < _MOST_VERSIONS else changed
+    if len(carrying) > _MOST_STORES:
+        carrying.clear()
+    carrying[id(store)] = known.difference(stale) | changed if len(known) < _MOST_VERSIONS else changed
     return {path: touch(store, path) for path, name in stale if (path, name) in changed}
+
+
+def large_groups_steps(store: Store, paths: Sequence[str]) -> Steps[list[str]]:
+    """Return those of these groups whose copy was changed through this store and whose documents end as of groups.
+
+    So a creation below them reads the end of a document alone. A service is not asked: it would be one more request.
+    """
+    known, found = carrying.get(id(store), _NONE), []
+    for path in paths if bulk_kind(store) in AT_HAND else ():
+        if (path, INLINE) in known:
+            end = yield Get(node_key(path, INLINE), protocols.SuffixByteRequest(_END_BYTES))
+            if end is not None and _GROUP_END.search(end.to_bytes()):
+                found.append(path)
+    return found
 
 
 class NotedNodes:

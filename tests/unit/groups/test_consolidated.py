@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import tracemalloc
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 
 import zarr
+import zarr_core
 from zarr.buffer import default_buffer_prototype
 from zarr.errors import ContainsArrayError, ZarrUserWarning
 from zarr.storage import MemoryStore
@@ -268,3 +271,50 @@ def test_a_change_takes_the_memory_of_one_new_text(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert peak < 5_000_000
+
+
+def large_group(folder: Path) -> zarr.Group:
+    """Return a group whose consolidated metadata was changed in this process."""
+    root = zarr.create_group(folder)
+    root.create_array("large", shape=4, dtype="i4", attributes={"text": "x" * 100_000})
+    root = zarr.consolidate_metadata(folder)
+    root.create_array("first", shape=4, dtype="i4")
+    return root
+
+
+def test_a_creation_reads_large_consolidated_metadata_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, sizes = large_group(tmp_path), []
+    read_file, read_files = zarr_core.read_file, zarr_core.read_files
+
+    def one(path: str) -> Any:
+        found = read_file(path)
+        sizes.append(len(found) if isinstance(found, bytes) else 0)
+        return found
+
+    def several(base: str, keys: list[str]) -> Any:
+        found = read_files(base, keys)
+        sizes.extend(len(raw) for raw in found if isinstance(raw, bytes))
+        return found
+
+    monkeypatch.setattr(zarr_core, "read_file", one)
+    monkeypatch.setattr(zarr_core, "read_files", several)
+    root.create_array("second", shape=4, dtype="i4")
+    assert [size > 100_000 for size in sizes].count(True) == 1
+    check_true(root.store)
+
+
+@pytest.mark.parametrize("end", ['"attributes": {"a": 1, "node_type": "group"}}', '"node_type": "array"}', None])
+def test_nothing_is_created_below_what_another_program_put_in_place_of_a_group(tmp_path: Path, end: str | None) -> None:
+    root = large_group(tmp_path / "g")
+    if end is None:
+        (tmp_path / "g/zarr.json").unlink()
+        zarr.create_array(root.store, name="x", shape=4, dtype="i4")
+        assert set(zarr.open_group(tmp_path / "g")) == {"first", "large", "x"}  # the group is made anew
+        return
+    document = zarr.create_array(MemoryStore(), shape=4, dtype="i4").metadata.to_dict()
+    document = {**document, "attributes": {"long": "y" * 10_000}}
+    name = end[1:].partition('"')[0]
+    text = json.dumps({key: value for key, value in document.items() if key != name})
+    (tmp_path / "g/zarr.json").write_text(f"{text[:-1]}, {end}")
+    with pytest.raises(ValueError, match="only groups may have child nodes"):
+        zarr.create_array(root.store, name="x", shape=4, dtype="i4")
