@@ -81,7 +81,7 @@ def run_array(call: Call[ArrayHandle]) -> Array[Any]:
     """Run a call that gives an array; the array keeps the runner, so that no second one is needed."""
     runner = runner_for(call.store)
     handle = runner.run(call.steps)
-    handle.adopt(runner)
+    handle.use_runner(runner)
     return Array.from_handle(handle)
 
 
@@ -96,7 +96,7 @@ def run_node(call: Call[Handle]) -> Array[Any] | Group:
     handle = runner.run(call.steps)
     if isinstance(handle, GroupHandle):
         return _group.Group.from_handle(handle)
-    handle.adopt(runner)
+    handle.use_runner(runner)
     return Array.from_handle(handle)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from zarr.arrays.show import info, pictures
     from zarr.arrays.show.info import ArrayInfo
     from zarr.dtype.types import nullable
-    from zarr.runners import sync as crossing
+    from zarr.runners import sync as runner_threads
     from zarr.storage.resolve import StoreLike
 else:
     indexers, info = LazyModule("zarr.arrays.methods.indexers"), LazyModule("zarr.arrays.show.info")
@@ -40,7 +40,7 @@ else:
     writing = LazyModule("zarr.arrays.io.writing")
     nullable = LazyModule("zarr.dtype.types.nullable")
     attributes = LazyModule("zarr.arrays.attributes")
-    crossing = LazyModule("zarr.runners.sync")
+    runner_threads = LazyModule("zarr.runners.sync")
 
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
 
@@ -155,7 +155,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         >>> zarr.Array.open(store).shape
         (3,)
         """
-        store_path = crossing.sync(make_store_path(store))
+        store_path = runner_threads.sync(make_store_path(store))
         return cls.from_handle(runner_for(store_path.store).run(open_array_steps(store_path, None, config)))
 
     def save(self, *, overwrite: bool = False) -> None:

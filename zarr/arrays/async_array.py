@@ -90,7 +90,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
 
     def __init__(self, metadata: Any, store_path: StorePath, config: ArrayConfigLike | None = None) -> None:
         self._handle = ArrayHandle(store_path, parse_metadata(metadata, store_path), parse_array_config(config))
-        self._handle.by_hand = True
+        self._handle.perhaps_unstored = True
 
     @classmethod
     def from_handle(cls, handle: ArrayHandle) -> Self:

@@ -83,7 +83,7 @@ def refresh_steps(handle: ArrayHandle) -> Steps[None]:
         there = {name: raw.to_bytes() for name, raw in found.items() if raw is not None}
         metadata = parse_array(there, handle.store_path, quiet=True)
     except ArrayNotFoundError:
-        if not handle.by_hand:
+        if not handle.perhaps_unstored:
             raise
         return
     if metadata != handle.metadata:

@@ -125,7 +125,7 @@ class ArrayHandle:
         "_run",
         "batch",
         "bulk",
-        "by_hand",
+        "perhaps_unstored",
         "pipeline",
         "serving",
         "state",
@@ -135,7 +135,7 @@ class ArrayHandle:
     def __init__(self, store_path: StorePath, metadata: ArrayV2Metadata | ArrayV3Metadata, config: ArrayConfig) -> None:
         self.store_path = store_path
         self.state = ArrayState(metadata, store_path.path, config, store=store_path.store)
-        self.by_hand = False
+        self.perhaps_unstored = False
         """True if it was made from metadata that may not be stored yet."""
         self.batch: Any = None
         """The open batch that receives writes (see ``io/batch.py``)."""
@@ -159,7 +159,7 @@ class ArrayHandle:
         self.serving, self.bulk, self.pipeline = store, bulk_kind(store), None
         self._run = self._async_run = None
 
-    def adopt(self, runner: InlineRunner | LoopRunner) -> None:
+    def use_runner(self, runner: InlineRunner | LoopRunner) -> None:
         """Use an existing runner, if its store is the one that serves this array."""
         if runner.store is self.serving:
             self._run = runner.run
@@ -209,7 +209,7 @@ class ArrayHandle:
     def with_config(self, config: ArrayConfig) -> ArrayHandle:
         """Return a second handle on the same array with another configuration."""
         handle = ArrayHandle(self.store_path, self.metadata, config)
-        handle.batch, handle.by_hand = self.batch, self.by_hand
+        handle.batch, handle.perhaps_unstored = self.batch, self.perhaps_unstored
         return handle
 
     def describe(self) -> str:

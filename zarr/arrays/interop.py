@@ -16,7 +16,7 @@ import numpy as np
 
 import zarr_core
 from zarr._lazy import load_extra
-from zarr.arrays.io.chunks import check_missing, new_chunk, note_place, patient_steps
+from zarr.arrays.io.chunks import check_missing, new_chunk, note_place, retry_missing_steps
 from zarr.arrays.io.reading import getitem_steps
 from zarr.arrays.io.selection import as_items, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, place_in_shard, stored_steps
@@ -122,7 +122,7 @@ def _is_rows(plan: zarr_core.Plan, slot: zarr_core.Slot) -> bool:
 def _stored_steps(layout: ArrayLayout, plan: zarr_core.Plan) -> Steps[Found]:
     """Return the stored bytes of the chunk of each slot."""
     if layout.retries:
-        return (yield from patient_steps(layout, lambda once: _stored_steps(once, plan)))
+        return (yield from retry_missing_steps(layout, lambda once: _stored_steps(once, plan)))
     if layout.shard is None:
         answers = yield Gather(_chunk_steps(layout, plan, i) for i in range(plan.nslots))
     else:

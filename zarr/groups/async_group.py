@@ -18,7 +18,7 @@ from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.dtype import ZDTypeLike
 from zarr.groups import operations
-from zarr.groups.batch import GroupBatch, adopted
+from zarr.groups.batch import GroupBatch, joined
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
 from zarr.groups.members import Lookup, Lookups, consolidate_steps, members_steps
@@ -69,7 +69,7 @@ class AsyncGroup(GroupFace):
 
     def __init__(self, metadata: GroupMetadata, store_path: StorePath) -> None:
         self._handle = GroupHandle(metadata, store_path, read_at=version(store_path.store, store_path.path))
-        self._handle.by_hand = True
+        self._handle.perhaps_unstored = True
 
     @classmethod
     def from_handle(cls, handle: GroupHandle) -> AsyncGroup:
@@ -95,7 +95,7 @@ class AsyncGroup(GroupFace):
         return printable(f"<AsyncGroup {self.store_path}>")
 
     def _wrap(self, record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
-        return adopted(self._handle, wrap_async(record))
+        return joined(self._handle, wrap_async(record))
 
     def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
         """Collect writes, as :meth:`zarr.Group.batch`; use it with ``async with``.
@@ -341,7 +341,7 @@ class AsyncGroup(GroupFace):
         return await self._make(operations.like_steps(self._handle, name, "full", data, **kwargs))
 
     async def _make(self, steps: Steps[ArrayHandle]) -> AsyncArray[Any]:
-        return adopted(self._handle, AsyncArray.from_handle(await self._run(steps)))
+        return joined(self._handle, AsyncArray.from_handle(await self._run(steps)))
 
 
 _OWN_GETITEM = AsyncGroup.getitem

@@ -27,7 +27,7 @@ class GroupBatch:
         self.closed = False
         self.handles: list[ref[Any]] = []
 
-    def adopt(self, node: T) -> T:
+    def join(self, node: T) -> T:
         """Let an array take part; or a group, with all arrays that are opened from it later."""
         handle: Any = node._handle  # type: ignore[attr-defined]
         handle.batch = self._batch_for(handle) if isinstance(handle, ArrayHandle) else self
@@ -82,7 +82,7 @@ def pending_steps(handle: GroupHandle, *paths: str) -> Steps[None]:
         yield Gather(batch.flush_steps(path) for path in paths)
 
 
-def adopted(handle: GroupHandle, node: T) -> T:
+def joined(handle: GroupHandle, node: T) -> T:
     """Return a node that was opened from a group: part of the group's batch, if one is open."""
     batch: GroupBatch | None = handle.batch
-    return node if batch is None or batch.closed else batch.adopt(node)
+    return node if batch is None or batch.closed else batch.join(node)

@@ -13,7 +13,7 @@ from zarr.arrays.array import Array
 from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.groups import operations
 from zarr.groups.async_group import AsyncGroup, opened_face
-from zarr.groups.batch import adopted
+from zarr.groups.batch import joined
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
 from zarr.groups.members import members_steps
@@ -98,7 +98,7 @@ class Group(LegacyMembers):
         return cls(AsyncGroup.from_handle(handle))
 
     def _wrap(self, record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | Group:
-        return adopted(self._handle, wrap(record, config))
+        return joined(self._handle, wrap(record, config))
 
     def _run(self, steps: Steps[T]) -> T:
         runner = self._runner

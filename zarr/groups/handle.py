@@ -41,7 +41,7 @@ class GroupHandle:
         used.
     """
 
-    __slots__ = ("__weakref__", "batch", "by_hand", "config", "metadata", "origin", "read", "store_path")
+    __slots__ = ("__weakref__", "batch", "config", "metadata", "origin", "perhaps_unstored", "read", "store_path")
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class GroupHandle:
         self.config = config
         self.store_path = store_path
         self.origin = store_path.path if origin is None else origin
-        self.by_hand = False
+        self.perhaps_unstored = False
         """True if it was made from metadata that may not be stored yet."""
         self.batch: Any = None
         """The open batch of the arrays that are opened from the group (see ``zarr/arrays/io/batch.py``)."""

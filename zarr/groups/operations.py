@@ -387,7 +387,7 @@ def _change_attributes_steps(
     try:
         stored = node_of(found, handle.store_path, copy=False)
     except errors.NodeNotFoundError:
-        if not handle.by_hand:  # it was removed meanwhile, and is not created again
+        if not handle.perhaps_unstored:  # it was removed meanwhile, and is not created again
             raise errors.GroupNotFoundError(handle.store, handle.path) from None
         stored = plain
     if not isinstance(stored, GroupMetadata):

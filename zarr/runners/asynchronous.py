@@ -30,13 +30,13 @@ from zarr.runners.locks.processes import lock_folder, lock_paths, paths_of
 from zarr.runners.locks.table import LOCKS, MAX_READINGS, CalledOff, wait_async
 from zarr.runners.sync import get_executor, sync
 from zarr.runners.tracing import traced
-from zarr.steps import requests as asked
+from zarr.steps import requests
 from zarr.steps.requests import Steps
 from zarr.storage.keys import LOCKS_FOLDER, is_lock
 
 T = TypeVar("T")
 
-_SCOPED = frozenset({asked.Hold, asked.Gather, asked.Await, asked.GetParts, asked.Transfer})
+_SCOPED = frozenset({requests.Hold, requests.Gather, requests.Await, requests.GetParts, requests.Transfer})
 """Requests that the driver answers itself, without the store."""
 
 
@@ -59,15 +59,15 @@ def _checked(steps: Steps[T], called_off: _CallOff, loop: asyncio.AbstractEventL
     try:
         request = next(steps)
         while True:
-            called_off.job = request.job if type(request) is asked.Transfer else None
+            called_off.job = request.job if type(request) is requests.Transfer else None
             if called_off.is_set():
                 raise CalledOff
             try:
-                if type(request) is asked.Await:
+                if type(request) is requests.Await:
                     reply = asyncio.run_coroutine_threadsafe(_call(request.factory), loop).result()
-                elif type(request) is asked.Gather:
-                    reply = yield asked.Gather(_checked(child, called_off, loop) for child in request.steps)
-                elif type(request) is asked.Staged:
+                elif type(request) is requests.Gather:
+                    reply = yield requests.Gather(_checked(child, called_off, loop) for child in request.steps)
+                elif type(request) is requests.Staged:
                     reply = yield request.with_steps(_checked(request.steps, called_off, loop))
                 else:
                     reply = yield request
@@ -153,35 +153,35 @@ class _Driver:
     def scoped(self, request: Any, holder: Holder) -> Coroutine[Any, Any, Any]:
         """Answer the requests that need no call of the store."""
         kind = type(request)
-        if kind is asked.Hold:
+        if kind is requests.Hold:
             return self.hold(request, holder)
-        if kind is asked.Gather:
+        if kind is requests.Gather:
             return self.gather(request, holder)
-        if kind is asked.Await:
+        if kind is requests.Await:
             return _call(request.factory)
-        if kind is asked.GetParts:
+        if kind is requests.GetParts:
             return self._get_parts(request, holder)
-        if kind is asked.Put:
+        if kind is requests.Put:
             return self._put_alone(request, holder)
-        if kind is asked.Transfer:
+        if kind is requests.Transfer:
             return self._transfer_locked(request, holder)
         raise TypeError(f"steps yielded {request!r}, which is no request")
 
-    async def hold(self, request: asked.Hold, holder: Holder) -> bool | None:
+    async def hold(self, request: requests.Hold, holder: Holder) -> bool | None:
         files = () if request.scope is None else paths_of(self._store, request)
         await holder.acquire_async(request.keys, request.family, files, request.below)
         return None
 
-    async def gather(self, request: asked.Gather, holder: Holder) -> list[Any]:
+    async def gather(self, request: requests.Gather, holder: Holder) -> list[Any]:
         return [await self.run(child, holder) for child in request.steps]
 
-    async def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
+    async def get_parts_once(self, request: requests.GetParts) -> list[Buffer | None] | None:
         raise NotImplementedError
 
-    async def transfer(self, request: asked.Transfer) -> None:
+    async def transfer(self, request: requests.Transfer) -> None:
         raise NotImplementedError
 
-    async def _get_parts(self, request: asked.GetParts, above: Holder) -> list[Buffer | None] | None:
+    async def _get_parts(self, request: requests.GetParts, above: Holder) -> list[Buffer | None] | None:
         name = f"chunk:{self._prefix}/{request.key}"
         for _ in range(MAX_READINGS):
             moment = LOCKS.moment(name)
@@ -193,16 +193,16 @@ class _Driver:
             await holder.acquire_async((request.key,), "chunk")
             return await self.get_parts_once(request)
 
-    async def _put_alone(self, request: asked.Put, above: Holder) -> None:
+    async def _put_alone(self, request: requests.Put, above: Holder) -> None:
         with releasing(Holder(self._prefix, above)) as holder:
             scope = request.locks
             files = () if isinstance(scope, bool) else lock_paths(self._store, scope, (request.key,), "chunk")
             await holder.acquire_async((request.key,), "chunk", files)
-            reply = self.answer(asked.Put(request.key, request.value), above)
+            reply = self.answer(requests.Put(request.key, request.value), above)
             if type(reply) is CoroutineType:
                 await reply
 
-    async def _transfer_locked(self, request: asked.Transfer, above: Holder) -> None:
+    async def _transfer_locked(self, request: requests.Transfer, above: Holder) -> None:
         with releasing(Holder(self._prefix, above)) as holder:
             if request.locks and not holder.claims(request):
                 await holder.acquire_async(request.names(), "chunk")
@@ -224,20 +224,20 @@ class _Direct(_Driver):
 
     def answer(self, request: Any, holder: Holder) -> Any:
         kind = type(request)
-        if kind is asked.Staged:
+        if kind is requests.Staged:
             return self._run_staged(request, holder)
-        if kind in _SCOPED or (kind is asked.Put and request.locks):
+        if kind in _SCOPED or (kind is requests.Put and request.locks):
             return self.scoped(request, holder)
         return self._inline.answer(request)
 
-    async def _run_staged(self, request: asked.Staged, holder: Holder) -> Any:
+    async def _run_staged(self, request: requests.Staged, holder: Holder) -> Any:
         with staged(self._store, request) as store:
             return await _Direct(store).run(request.steps, holder)
 
-    async def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
+    async def get_parts_once(self, request: requests.GetParts) -> list[Buffer | None] | None:
         return self._inline.get_parts_once(request)
 
-    async def transfer(self, request: asked.Transfer) -> None:
+    async def transfer(self, request: requests.Transfer) -> None:
         if request.nbytes > DIRECT_BYTES:
             await apart(partial(self._inline.transfer, request), request.job.stop)
         else:
@@ -268,29 +268,29 @@ class _Coroutines(_Driver):
         self._store: Store = store
         self._prefix = lock_prefix(store)
         self._handlers: dict[type, Callable[[Any], Awaitable[Any]]] = {
-            asked.Get: self._get,
-            asked.GetRanges: self._get_ranges,
-            asked.Put: lambda request: completed(store.set(request.key, request.value)),
-            asked.PutIfAbsent: self._put_if_absent,
-            asked.Delete: lambda request: completed(store.delete(request.key)),
-            asked.DeletePrefix: lambda request: store.delete_dir(request.prefix),
-            asked.Rename: self._rename,
-            asked.List: self._list,
-            asked.ListDir: self._list_dir,
-            asked.Size: self._size,
+            requests.Get: self._get,
+            requests.GetRanges: self._get_ranges,
+            requests.Put: lambda request: completed(store.set(request.key, request.value)),
+            requests.PutIfAbsent: self._put_if_absent,
+            requests.Delete: lambda request: completed(store.delete(request.key)),
+            requests.DeletePrefix: lambda request: store.delete_dir(request.prefix),
+            requests.Rename: self._rename,
+            requests.List: self._list,
+            requests.ListDir: self._list_dir,
+            requests.Size: self._size,
         }
 
     def answer(self, request: Any, holder: Holder) -> Any:
         kind = type(request)
-        if kind is asked.Stamp:
+        if kind is requests.Stamp:
             return None
-        if kind is asked.LastStamp:
+        if kind is requests.LastStamp:
             return caches.TABLES.stamp_of(self._prefix, request.key) if versioned_of(self._store) else None
-        if kind is asked.GetMany:
+        if kind is requests.GetMany:
             return self._get_many(request, holder)
-        if kind is asked.DeleteMany:
+        if kind is requests.DeleteMany:
             return self._delete_many(request, holder)
-        if kind not in self._handlers or (kind is asked.Put and request.locks):
+        if kind not in self._handlers or (kind is requests.Put and request.locks):
             return self.scoped(request, holder)
         return self._gated(request) if holder.fence is None else self._fenced(request, holder.fence)
 
@@ -301,9 +301,9 @@ class _Coroutines(_Driver):
     async def _fenced(self, request: Any, fence: Fence) -> Any:
         """Answer a request of an operation that keeps other processes out by leases."""
         kind = type(request)
-        if kind in (asked.Put, asked.Delete, asked.DeletePrefix, asked.Rename):
+        if kind in (requests.Put, requests.Delete, requests.DeletePrefix, requests.Rename):
             fence.check()
-        if kind is asked.Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
+        if kind is requests.Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
             async with request_gate():
                 change = self._store.set_if_match(request.key, request.value, fence.seen[request.key])
                 if not await completed(change):
@@ -311,11 +311,11 @@ class _Coroutines(_Driver):
             reply = None
         else:
             reply = await self._gated(request)
-        if kind is asked.Put or (kind is asked.Get and request.byte_range is None):
-            fence.note(request.key, request.value if kind is asked.Put else reply)
+        if kind is requests.Put or (kind is requests.Get and request.byte_range is None):
+            fence.note(request.key, request.value if kind is requests.Put else reply)
         return reply
 
-    async def hold(self, request: asked.Hold, holder: Holder) -> bool | None:
+    async def hold(self, request: requests.Hold, holder: Holder) -> bool | None:
         """Acquire locks; return True if other processes are not kept out, but values are compared instead."""
         scope = request.scope
         if (
@@ -334,29 +334,29 @@ class _Coroutines(_Driver):
         holder.fence.watch(request.keys, request.can_reread)
         return request.can_reread
 
-    async def gather(self, request: asked.Gather, holder: Holder) -> list[Any]:
+    async def gather(self, request: requests.Gather, holder: Holder) -> list[Any]:
         if isinstance(request.steps, list | tuple) and len(request.steps) == 1:
             return [await self.run(request.steps[0], holder)]
         jobs = (partial(self.run, child, holder) for child in request.steps)
         return await windowed(jobs, concurrency() if request.only_requests else 2 * concurrency())
 
-    async def _delete_many(self, request: asked.DeleteMany, holder: Holder) -> None:
-        await windowed((partial(self.answer, asked.Delete(key), holder) for key in request.keys), concurrency())
+    async def _delete_many(self, request: requests.DeleteMany, holder: Holder) -> None:
+        await windowed((partial(self.answer, requests.Delete(key), holder) for key in request.keys), concurrency())
 
-    async def _get_many(self, request: asked.GetMany, holder: Holder) -> list[Buffer | None]:
-        found = await windowed((partial(self._gated, asked.Get(key)) for key in request.keys), concurrency())
+    async def _get_many(self, request: requests.GetMany, holder: Holder) -> list[Buffer | None]:
+        found = await windowed((partial(self._gated, requests.Get(key)) for key in request.keys), concurrency())
         if holder.fence is not None:
             for key, value in zip(request.keys, found, strict=True):
                 holder.fence.note(key, value)
         return found
 
-    async def _get(self, request: asked.Get) -> Buffer | None:
+    async def _get(self, request: requests.Get) -> Buffer | None:
         prototype = request.prototype or default_buffer_prototype()
         if request.byte_range is None:
             return await self._store.get(request.key, prototype)
         return await self._store.get(request.key, prototype, request.byte_range)
 
-    async def _get_ranges(self, request: asked.GetRanges) -> list[Buffer | None] | None:
+    async def _get_ranges(self, request: requests.GetRanges) -> list[Buffer | None] | None:
         answers: list[Buffer | None] = [None] * len(request.ranges)
         prototype = request.prototype or default_buffer_prototype()
         try:
@@ -374,21 +374,21 @@ class _Coroutines(_Driver):
             raise
         return answers
 
-    async def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
+    async def get_parts_once(self, request: requests.GetParts) -> list[Buffer | None] | None:
         if versioned_of(self._store) is not None:
             return await self._get_parts_of_one_version(request)
         if request.strict:
             return await self._get_parts_of_all(request)
-        raw = await self._gated(asked.Get(request.key, request.first))
+        raw = await self._gated(requests.Get(request.key, request.first))
         return None if raw is None else await self._get_chosen(request.ranges(raw))
 
-    async def _get_chosen(self, ranges: asked.GetRanges) -> list[Buffer | None] | None:
+    async def _get_chosen(self, ranges: requests.GetRanges) -> list[Buffer | None] | None:
         if not ranges.ranges:
             return []
         async with request_gate():
             return await self._get_ranges(ranges)
 
-    async def _get_parts_of_one_version(self, request: asked.GetParts) -> list[Buffer | None] | None:
+    async def _get_parts_of_one_version(self, request: requests.GetParts) -> list[Buffer | None] | None:
         """Return the parts; if the value is replaced between two requests, read again, in the end all of it at once."""
         store: Any = self._store
         for _ in range(MAX_READINGS):
@@ -406,12 +406,12 @@ class _Coroutines(_Driver):
                 continue
         return await self._get_parts_of_all(request)
 
-    async def _get_parts_of_all(self, request: asked.GetParts) -> list[Buffer | None] | None:
+    async def _get_parts_of_all(self, request: requests.GetParts) -> list[Buffer | None] | None:
         """Return the parts from the whole value, which is read at once."""
-        value = await self._gated(asked.Get(request.key))
+        value = await self._gated(requests.Get(request.key))
         return None if value is None else parts_of(value, request)
 
-    async def _put_if_absent(self, request: asked.PutIfAbsent) -> bool:
+    async def _put_if_absent(self, request: requests.PutIfAbsent) -> bool:
         by_set = goes_by(self._store, "set", "set_if_not_exists", "put_if_absent")
         put_if_absent = getattr(self._store, "put_if_absent", None)
         if put_if_absent is not None and not by_set:
@@ -422,25 +422,25 @@ class _Coroutines(_Driver):
         await completed(put(request.key, request.value))
         return True
 
-    async def _rename(self, request: asked.Rename) -> bool:
+    async def _rename(self, request: requests.Rename) -> bool:
         rename = getattr(self._store, "rename_dir_sync", None)
         return rename is not None and await completed(asyncio.to_thread(rename, request.source, request.dest))
 
-    async def _list(self, request: asked.List) -> list[str]:
+    async def _list(self, request: requests.List) -> list[str]:
         prefix = request.prefix
         found = self._store.list_prefix(prefix.rstrip("/") + "/") if prefix else self._store.list()
         return [key async for key in found if not is_lock(key)]
 
-    async def _list_dir(self, request: asked.ListDir) -> list[str]:
+    async def _list_dir(self, request: requests.ListDir) -> list[str]:
         return [name async for name in self._store.list_dir(request.prefix) if name != LOCKS_FOLDER]
 
-    async def _size(self, request: asked.Size) -> int | None:
+    async def _size(self, request: requests.Size) -> int | None:
         try:
             return await self._store.getsize(request.key)
         except FileNotFoundError:
             return None
 
-    async def transfer(self, request: asked.Transfer) -> None:
+    async def transfer(self, request: requests.Transfer) -> None:
         move = receive if request.direction == "read" else send
         await move(request, self._store)
 

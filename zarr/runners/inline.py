@@ -16,20 +16,20 @@ from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
 from zarr.runners.locks import folders
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.table import GIL, LOCKS, MAX_READINGS
-from zarr.steps import requests as asked
+from zarr.steps import requests
 from zarr.steps.requests import Get, Hold, Put, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest, SyncStore
     from zarr.abc.stores import protocols
     from zarr.runners import bulk, tracing
-    from zarr.runners import sync as crossing
+    from zarr.runners import sync as runner_threads
     from zarr.runners.locks import processes
     from zarr.storage import ranges
 else:
     protocols = LazyModule("zarr.abc.stores.protocols")
     bulk = LazyModule("zarr.runners.bulk")
-    crossing = LazyModule("zarr.runners.sync")
+    runner_threads = LazyModule("zarr.runners.sync")
     processes = LazyModule("zarr.runners.locks.processes")
     ranges = LazyModule("zarr.storage.ranges")
     tracing = LazyModule("zarr.runners.tracing")
@@ -64,7 +64,7 @@ def error_for_steps(error: BaseException, request: Any, store: object) -> BaseEx
     return error
 
 
-def range_limits(request: asked.GetRanges) -> dict[str, int]:
+def range_limits(request: requests.GetRanges) -> dict[str, int]:
     """Return the limits of joining ranges that a request sets, as keyword arguments of the store's method."""
     limits: dict[str, int] = {}
     if request.max_gap_bytes is not None:
@@ -74,17 +74,17 @@ def range_limits(request: asked.GetRanges) -> dict[str, int]:
     return limits
 
 
-def read_parts(read: Callable[[ByteRequest], bytes], request: asked.GetParts) -> list[Buffer | None]:
+def read_parts(read: Callable[[ByteRequest], bytes], request: requests.GetParts) -> list[Buffer | None]:
     """Return parts of an open value."""
     return read_ranges(read, request.ranges(default_buffer_prototype().buffer.from_bytes(read(request.first))))
 
 
-def parts_of(value: Buffer, request: asked.GetParts) -> list[Buffer | None]:
+def parts_of(value: Buffer, request: requests.GetParts) -> list[Buffer | None]:
     """Return parts of a value that was read as a whole."""
     return read_parts(lambda part: value[slice(*ranges.bounds_of(part, len(value)))].to_bytes(), request)
 
 
-def read_ranges(read: Callable[[ByteRequest], bytes], wanted: asked.GetRanges) -> list[Buffer | None]:
+def read_ranges(read: Callable[[ByteRequest], bytes], wanted: requests.GetRanges) -> list[Buffer | None]:
     """Return ranges of an open value; near ones are read together."""
     make = (wanted.prototype or default_buffer_prototype()).buffer.from_bytes
     answers: list[Buffer | None] = [None] * len(wanted.ranges)
@@ -98,7 +98,7 @@ def read_ranges(read: Callable[[ByteRequest], bytes], wanted: asked.GetRanges) -
 
 
 @contextmanager
-def staged(store: Any, request: asked.Staged) -> Iterator[Any]:
+def staged(store: Any, request: requests.Staged) -> Iterator[Any]:
     """Yield the store for staged steps; publish their changes at the end, or discard them on an error."""
     stage = store.stage_sync(request.path, replace=request.replace, absent=request.absent)
     try:
@@ -277,29 +277,29 @@ class InlineRunner:
     def _scoped(self, request: Any, holder: Holder) -> Any:
         """Answer the requests that need no call of the store."""
         kind = type(request)
-        if kind is asked.Gather:
+        if kind is requests.Gather:
             return [self.run(child, holder) for child in request.steps]
-        if kind is asked.Staged:
+        if kind is requests.Staged:
             with staged(self.store, request) as store:
                 return InlineRunner(store).run(request.steps, holder)
         if kind is Transfer:
             return self._transfer_locked(request, holder)
-        if kind is asked.GetParts:
+        if kind is requests.GetParts:
             return self.get_parts(request, holder)
         raise TypeError(f"steps yielded {request!r}, which is no request")
 
-    def _get_some(self, request: asked.GetMany) -> Sequence[Buffer | None]:
+    def _get_some(self, request: requests.GetMany) -> Sequence[Buffer | None]:
         get_many = get_many_of(self.store)
         if get_many is not None:
             return get_many(request.keys, None)
         return [self._get(key, prototype=None, byte_range=None) for key in request.keys]
 
-    def _stamp(self, request: asked.Stamp) -> tuple[str, Any] | None:
+    def _stamp(self, request: requests.Stamp) -> tuple[str, Any] | None:
         stamp_of = stamp_of_store(self.store)
         stamp = None if stamp_of is None else stamp_of(request.key)
         return None if stamp is None else (self._lock_prefix(), stamp)
 
-    def _get_ranges(self, request: asked.GetRanges) -> list[Buffer | None] | None:
+    def _get_ranges(self, request: requests.GetRanges) -> list[Buffer | None] | None:
         open_value = open_value_of(self.store) if len(request.ranges) > 1 else None
         if open_value is not None:
             with open_value(request.key) as read:
@@ -317,7 +317,7 @@ class InlineRunner:
             answers[index] = value
         return answers
 
-    def get_parts(self, request: asked.GetParts, above: Holder) -> list[Buffer | None] | None:
+    def get_parts(self, request: requests.GetParts, above: Holder) -> list[Buffer | None] | None:
         """Return parts of one value, never a mixture with a value that replaces it meanwhile."""
         name = f"chunk:{self._lock_prefix()}/{request.key}"
         for _ in range(MAX_READINGS):
@@ -334,7 +334,7 @@ class InlineRunner:
                 holder.acquire((request.key,), "chunk")
             return self.get_parts_once(request)
 
-    def get_parts_once(self, request: asked.GetParts) -> list[Buffer | None] | None:
+    def get_parts_once(self, request: requests.GetParts) -> list[Buffer | None] | None:
         """Return the ranges, all of one value if the store can open it; else each is read by itself."""
         open_value = open_value_of(self.store)
         if open_value is not None:
@@ -349,7 +349,7 @@ class InlineRunner:
         ranges = request.ranges(raw)
         return self._get_ranges(ranges) if ranges.ranges else []
 
-    def _put_if_absent(self, request: asked.PutIfAbsent) -> bool:
+    def _put_if_absent(self, request: requests.PutIfAbsent) -> bool:
         by_set = class_goes_by(type(self.store), "set", "set_if_not_exists", "put_if_absent")
         put_if_absent = getattr(self.store, "put_if_absent_sync", None)
         if put_if_absent is not None and not by_set:
@@ -360,7 +360,7 @@ class InlineRunner:
         put(request.key, request.value)
         return True
 
-    def _delete_many(self, request: asked.DeleteMany) -> None:
+    def _delete_many(self, request: requests.DeleteMany) -> None:
         access = bulk_access_of(self.store)
         set_many = None if access is None or access.kind != "buffers" else access.set_many
         if set_many is not None:
@@ -369,21 +369,21 @@ class InlineRunner:
         for key in request.keys:
             self.store.delete_sync(key)
 
-    def _delete_prefix(self, request: asked.DeletePrefix) -> None:
+    def _delete_prefix(self, request: requests.DeletePrefix) -> None:
         if class_goes_by(type(self.store), "delete", "delete_dir"):
             for key in list(self.store.list_prefix_sync(as_folder(request.prefix))):
                 self.store.delete_sync(key)
         self.store.delete_dir_sync(request.prefix)
 
-    def _rename(self, request: asked.Rename) -> bool:
+    def _rename(self, request: requests.Rename) -> bool:
         rename = getattr(self.store, "rename_dir_sync", None)
         return rename is not None and bool(rename(request.source, request.dest))
 
-    def _list(self, request: asked.List) -> list[str]:
+    def _list(self, request: requests.List) -> list[str]:
         prefix = request.prefix
         return list(self.store.list_prefix_sync(prefix.rstrip("/") + "/") if prefix else self.store.list_sync())
 
-    def _size(self, request: asked.Size) -> int | None:
+    def _size(self, request: requests.Size) -> int | None:
         try:
             return self.store.getsize_sync(request.key)
         except FileNotFoundError:
@@ -421,27 +421,27 @@ class InlineRunner:
             else:
                 self.store.set_sync(key, make(payload))
 
-    def _await(self, request: asked.Await) -> Any:
+    def _await(self, request: requests.Await) -> Any:
         async def call() -> Any:
             return await request.factory()
 
-        return crossing.sync(call())
+        return runner_threads.sync(call())
 
 
 _HANDLERS: dict[type, Callable[[InlineRunner, Any], Any]] = {
-    asked.GetMany: InlineRunner._get_some,
-    asked.GetRanges: InlineRunner._get_ranges,
-    asked.PutIfAbsent: InlineRunner._put_if_absent,
-    asked.DeleteMany: InlineRunner._delete_many,
-    asked.Delete: lambda runner, request: runner.store.delete_sync(request.key),
-    asked.DeletePrefix: InlineRunner._delete_prefix,
-    asked.Rename: InlineRunner._rename,
-    asked.List: InlineRunner._list,
-    asked.ListDir: lambda runner, request: list(runner.store.list_dir_sync(request.prefix)),
-    asked.Size: InlineRunner._size,
-    asked.Stamp: InlineRunner._stamp,
-    asked.LastStamp: lambda runner, request: None,
-    asked.Splice: lambda runner, request: runner.store.splice_sync(request.key, request.parts, request.known),  # type: ignore[attr-defined]
+    requests.GetMany: InlineRunner._get_some,
+    requests.GetRanges: InlineRunner._get_ranges,
+    requests.PutIfAbsent: InlineRunner._put_if_absent,
+    requests.DeleteMany: InlineRunner._delete_many,
+    requests.Delete: lambda runner, request: runner.store.delete_sync(request.key),
+    requests.DeletePrefix: InlineRunner._delete_prefix,
+    requests.Rename: InlineRunner._rename,
+    requests.List: InlineRunner._list,
+    requests.ListDir: lambda runner, request: list(runner.store.list_dir_sync(request.prefix)),
+    requests.Size: InlineRunner._size,
+    requests.Stamp: InlineRunner._stamp,
+    requests.LastStamp: lambda runner, request: None,
+    requests.Splice: lambda runner, request: runner.store.splice_sync(request.key, request.parts, request.known),  # type: ignore[attr-defined]
     Transfer: InlineRunner.transfer,
-    asked.Await: InlineRunner._await,
+    requests.Await: InlineRunner._await,
 }

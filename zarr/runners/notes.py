@@ -9,7 +9,7 @@ from typing import Any
 
 from zarr.abc.store import Store
 from zarr.buffer import default_buffer_prototype
-from zarr.runners.sync import sync
+from zarr.runners.sync import collect_aiterator, sync
 from zarr.storage.keys import JOB_PREFIX
 from zarr.storage.path import StorePath
 
@@ -44,11 +44,7 @@ class Notes:
 
     def read(self) -> set[str]:
         """Return all notes."""
-
-        async def names() -> set[str]:
-            return {name async for name in self.place.store.list_dir(f"{self.place.path}/notes")}
-
-        return sync(names())
+        return set(collect_aiterator(self.place.store.list_dir(f"{self.place.path}/notes")))
 
     def add(self, note: str, text: str = "") -> None:
         """Add a note."""
@@ -69,11 +65,8 @@ class Notes:
 
     def clear_below(self) -> None:
         """Remove the notes of jobs whose nodes lie below this one, and go with it."""
-
-        async def names() -> list[str]:
-            return [name async for name in self.target.store.list_dir("")]
-
-        for name in unfinished(self.target.store, sync(names()), self.target.path):
+        names = collect_aiterator(self.target.store.list_dir(""))
+        for name in unfinished(self.target.store, names, self.target.path):
             place = StorePath(self.target.store, name)
             begun = _read(place)
             if begun is not None and begun["path"].startswith(f"{self.target.path}/".lstrip("/")):

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from zarr.logs import DEBUG, loggers
-from zarr.steps import requests as asked
+from zarr.steps import requests
 from zarr.steps.requests import Steps
 from zarr.types import printable
 
@@ -18,24 +18,24 @@ T = TypeVar("T")
 ARRAY_LOG, GROUP_LOG, STORE_LOG, _ = loggers()
 
 _VERBS: dict[type, str] = {
-    asked.Get: "get",
-    asked.GetMany: "get",
-    asked.GetRanges: "get parts of",
-    asked.GetParts: "get parts of",
-    asked.Put: "set",
-    asked.PutIfAbsent: "set if absent",
-    asked.Splice: "replace parts of",
-    asked.Delete: "delete",
-    asked.DeleteMany: "delete",
-    asked.DeletePrefix: "delete all below",
-    asked.Rename: "rename",
-    asked.List: "list all below",
-    asked.ListDir: "list",
-    asked.Size: "size of",
-    asked.Stamp: "stamp of",
-    asked.LastStamp: "last stamp of",
+    requests.Get: "get",
+    requests.GetMany: "get",
+    requests.GetRanges: "get parts of",
+    requests.GetParts: "get parts of",
+    requests.Put: "set",
+    requests.PutIfAbsent: "set if absent",
+    requests.Splice: "replace parts of",
+    requests.Delete: "delete",
+    requests.DeleteMany: "delete",
+    requests.DeletePrefix: "delete all below",
+    requests.Rename: "rename",
+    requests.List: "list all below",
+    requests.ListDir: "list",
+    requests.Size: "size of",
+    requests.Stamp: "stamp of",
+    requests.LastStamp: "last stamp of",
 }
-_SILENT = (asked.Hold, asked.Await)
+_SILENT = (requests.Hold, requests.Await)
 
 
 def subject_of(steps: Any) -> str:
@@ -81,9 +81,9 @@ class _Operation:
 
 def _keys_of(request: Any) -> str:
     """Return the subject of a request: a key, or the first of several and the number of the others."""
-    if type(request) is asked.Transfer:
+    if type(request) is requests.Transfer:
         names: Sequence[str] = request.names()
-    elif type(request) in (asked.GetMany, asked.DeleteMany):
+    elif type(request) in (requests.GetMany, requests.DeleteMany):
         names = request.keys
     else:
         return str(getattr(request, "key", getattr(request, "prefix", "")))
@@ -94,15 +94,15 @@ def _keys_of(request: Any) -> str:
 def _count_bytes(request: Any, reply: Any) -> int:
     """Return the bytes read or written; those of a bulk transfer are counted decoded."""
     kind = type(request)
-    if kind is asked.Transfer:
+    if kind is requests.Transfer:
         return int(request.nbytes)
-    if kind in (asked.Put, asked.PutIfAbsent):
+    if kind in (requests.Put, requests.PutIfAbsent):
         return len(request.value)
-    if kind is asked.Splice:
+    if kind is requests.Splice:
         return sum([len(part) for part in request.parts if not isinstance(part, tuple)])
-    if kind is asked.Get:
+    if kind is requests.Get:
         return 0 if reply is None else len(reply)
-    if kind in (asked.GetMany, asked.GetRanges, asked.GetParts):
+    if kind in (requests.GetMany, requests.GetRanges, requests.GetParts):
         return sum([len(value) for value in reply or () if value is not None])
     return 0
 
@@ -116,7 +116,8 @@ def _log_request(operation: _Operation, request: Any, reply: Any, start: float, 
     operation.nbytes += nbytes
     if not STORE_LOG.isEnabledFor(DEBUG):
         return
-    verb = request.direction if type(request) is asked.Transfer else _VERBS.get(type(request), type(request).__name__)
+    kind = type(request)
+    verb = request.direction if kind is requests.Transfer else _VERBS.get(kind, kind.__name__)
     subject = _keys_of(request)
     if error is not None:
         outcome = f", {type(error).__name__}"
@@ -158,15 +159,15 @@ def _watched(steps: Steps[T], operation: _Operation) -> Steps[T]:
         while True:
             start = perf_counter()
             try:
-                if type(request) is asked.Gather:
+                if type(request) is requests.Gather:
                     reply = yield _gather_watched(request, operation)
-                elif type(request) is asked.Staged:
+                elif type(request) is requests.Staged:
                     reply = yield request.with_steps(_watched(request.steps, operation))
                 else:
                     reply = yield request
                     _log_request(operation, request, reply, start, None)
             except Exception as error:
-                if type(request) not in (asked.Gather, asked.Staged):
+                if type(request) not in (requests.Gather, requests.Staged):
                     _log_request(operation, request, None, start, error)
                 request = steps.throw(error)
             else:
@@ -177,7 +178,7 @@ def _watched(steps: Steps[T], operation: _Operation) -> Steps[T]:
         steps.close()
 
 
-def _gather_watched(request: asked.Gather, operation: _Operation) -> asked.Gather:
+def _gather_watched(request: requests.Gather, operation: _Operation) -> requests.Gather:
     children = (_watched(child, operation) for child in request.steps)
     listed = list(children) if isinstance(request.steps, list | tuple) else children
-    return asked.Gather(listed, only_requests=request.only_requests)
+    return requests.Gather(listed, only_requests=request.only_requests)

@@ -182,21 +182,17 @@ def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Seq
 
 def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: bool = False) -> NodeMetadata:
     """Return the metadata of a node of format 2 from its main document."""
+    path, attributes = place if isinstance(place, str) else place.path, found.get(".zattrs")
     try:
-        return _parse_v2(found, name, place, quiet)
+        document = load_document(found[name], document_name(place, name))
+        stored = {} if attributes is None else load_document(attributes, document_name(place, ".zattrs"))
+        document["attributes"] = stored
+        if name == ".zarray":
+            return v2.ArrayV2Metadata.from_dict(document, path=path, place=place, quiet=quiet)
+        return group.GroupMetadata.from_dict(document, path=path, name=name)
     except Exception as error:
         name_store(error, place)
         raise
-
-
-def _parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: bool) -> NodeMetadata:
-    path = place if isinstance(place, str) else place.path
-    document = load_document(found[name], document_name(place, name))
-    attributes = found.get(".zattrs")
-    document["attributes"] = {} if attributes is None else load_document(attributes, document_name(place, ".zattrs"))
-    if name == ".zarray":
-        return v2.ArrayV2Metadata.from_dict(document, path=path, place=place, quiet=quiet)
-    return group.GroupMetadata.from_dict(document, path=path, name=name)
 
 
 def parse_v3(

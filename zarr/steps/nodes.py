@@ -15,7 +15,7 @@ from zarr.abc.stores.changes import TakenError, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ArrayNotFoundError, ContainsArrayError, ContainsGroupError, NodeNotFoundError, ReadOnlyError
 from zarr.metadata.documents import load_document
-from zarr.steps import requests as asked
+from zarr.steps import requests
 from zarr.steps.documents import (
     V2_NAMES,
     V3_NAMES,
@@ -56,7 +56,7 @@ def read_documents_steps(place: StorePath | str, names: Sequence[str]) -> Steps[
     """Return the existing documents of a node, by name."""
     path = place if isinstance(place, str) else place.path
     keys = [f"{path}/{name}" for name in names] if path else list(names)
-    values = [(yield asked.Get(keys[0]))] if len(keys) == 1 else (yield asked.GetMany(keys))
+    values = [(yield requests.Get(keys[0]))] if len(keys) == 1 else (yield requests.GetMany(keys))
     return {name: value.to_bytes() for name, value in zip(names, values, strict=True) if value is not None}
 
 
@@ -141,7 +141,7 @@ def read_nodes_steps(
     """
     names = wanted_names(zarr_format, V2_NAMES)
     width = len(names)
-    values = yield asked.GetMany([node_key(place.path, name) for place in places for name in names])
+    values = yield requests.GetMany([node_key(place.path, name) for place in places for name in names])
     nodes: list[NodeMetadata | Exception] = []
     for index, place in enumerate(places):
         found = zip(names, values[index * width : (index + 1) * width], strict=True)
@@ -174,7 +174,7 @@ def check_mode_steps(place: StorePath, mode: AccessModeLiteral | None, named_by:
     if isinstance(named_by, StorePath):
         yield from check_absent_steps(place, 3)
         yield from check_absent_steps(place, 2)
-    elif (yield asked.ListDir(place.path)):
+    elif (yield requests.ListDir(place.path)):
         raise FileExistsError(exists_message(place.path))
 
 
@@ -221,7 +221,7 @@ def ensure_ancestors_steps(place: StorePath | str, *zarr_formats: ZarrFormat) ->
 def _put_groups_steps(paths: Sequence[str], zarr_format: ZarrFormat) -> Steps[None]:
     if paths:
         plain = group.GroupMetadata(zarr_format=zarr_format).to_buffer_dict(default_buffer_prototype())
-        yield asked.Gather([_put_absent_steps(path, plain) for path in paths])
+        yield requests.Gather([_put_absent_steps(path, plain) for path in paths])
 
 
 def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[list[str]]:
@@ -240,7 +240,7 @@ def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> 
     keys = [f"{path}/{name}" if path else name for path in paths for name in names]
     if not keys:
         return []
-    values = [(yield asked.Get(keys[0]))] if len(keys) == 1 else (yield asked.GetMany(keys))
+    values = [(yield requests.Get(keys[0]))] if len(keys) == 1 else (yield requests.GetMany(keys))
     missing = dict.fromkeys(paths)
     for index, (key, raw) in enumerate(zip(keys, values, strict=True)):
         path, name = paths[index // len(names)], names[index % len(names)]
@@ -264,7 +264,7 @@ def _put_absent_steps(path: str, documents: dict[str, Buffer]) -> Steps[bool]:
     """Write the documents of a node, the one that makes it a node last; return False if another writer was first."""
     made = True
     for name in sorted(documents, key=MAKING.__contains__):
-        made = yield asked.PutIfAbsent(node_key(path, name), documents[name])
+        made = yield requests.PutIfAbsent(node_key(path, name), documents[name])
     return made
 
 
@@ -272,12 +272,12 @@ def replace_documents_steps(path: str, documents: Mapping[str, Buffer], locking:
     """Store documents of an existing node under its lock, which is released at the end of these steps."""
     yield hold_node(path, locking)
     for name, value in documents.items():
-        yield asked.Put(node_key(path, name), value)
+        yield requests.Put(node_key(path, name), value)
 
 
 def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:
     for name in sorted(documents, key=MAKING.__contains__):
-        yield asked.Put(node_key(path, name), documents[name])
+        yield requests.Put(node_key(path, name), documents[name])
 
 
 def write_node_steps(
@@ -326,13 +326,13 @@ def write_node(
     overwrite: bool,
     contents: Callable[[], Steps[Any]] | None,
     locking: str,
-) -> asked.Gather:
+) -> requests.Gather:
     """Return the request that creates a node, as :func:`write_node_steps`; its lock ends with the creation."""
     noted = getattr(place.store, "noted_nodes", None)
     if noted is not None:  # a transaction: if the creation fails, a part of it may be done
         changes = {place.path: wanted_names(metadata.zarr_format, V2_NAMES)}
         noted.add(changes, changes if overwrite else ())
-    return asked.Gather((_write_locked_steps(place, metadata, overwrite, contents, locking),))
+    return requests.Gather((_write_locked_steps(place, metadata, overwrite, contents, locking),))
 
 
 def _write_locked_steps(
@@ -354,10 +354,10 @@ def _write_locked_steps(
         yield from check_absent_steps(place, zarr_format)
     missing = yield from missing_ancestors_steps(place, zarr_format)
     if staged:
-        if alone and not missing and not (replaces and (yield asked.ListDir(path))):
+        if alone and not missing and not (replaces and (yield requests.ListDir(path))):
             ((name, raw),) = documents.items()
             try:
-                if (yield asked.PutIfAbsent(f"{path}/{name}" if path else name, raw)):
+                if (yield requests.PutIfAbsent(f"{path}/{name}" if path else name, raw)):
                     return documents
             except ReadOnlyError:  # an existing node is reported first
                 yield from check_absent_steps(place, zarr_format)
@@ -370,8 +370,8 @@ def _write_locked_steps(
     early = takes_contents_first(place.store)
     if replaces:
         if early:  # The documents first: if the rest is not reached, nothing half removed is shown.
-            yield asked.Gather([asked.ask_steps(asked.Delete(node_key(path, name))) for name in MAKING])
-        yield asked.DeletePrefix(path)
+            yield requests.Gather([requests.ask_steps(requests.Delete(node_key(path, name))) for name in MAKING])
+        yield requests.DeletePrefix(path)
     if contents is not None and early:
         yield from contents()
     if overwrite:
@@ -400,14 +400,14 @@ def _stage_node_steps(
     def build_steps() -> Steps[None]:
         yield from _put_groups_steps(missing, zarr_format)
         if replaces:
-            yield asked.DeletePrefix(path)
+            yield requests.DeletePrefix(path)
         if contents is not None:
             yield from contents()
         yield from _put_steps(path, documents)
 
     top = missing[0] if missing else path
     try:
-        yield asked.Staged(build_steps(), top, replace=[path] if replaces else [], absent=absent)
+        yield requests.Staged(build_steps(), top, replace=[path] if replaces else [], absent=absent)
     except TakenError:
         # Another process was faster: the error names the node that is there now.
         yield from check_absent_steps(place, zarr_format)
@@ -426,12 +426,12 @@ def delete_node_steps(place: StorePath | str, locking: str = "thread") -> Steps[
     locking : str
         The lock scope of the removal; see :class:`zarr.chunks.spec.ArrayConfig`.
     """
-    yield asked.Gather([_delete_locked_steps(place if isinstance(place, str) else place.path, locking)])
+    yield requests.Gather([_delete_locked_steps(place if isinstance(place, str) else place.path, locking)])
 
 
 def _delete_locked_steps(path: str, locking: str) -> Steps[None]:
     yield hold_node(path, locking, below=True)
-    yield asked.DeletePrefix(path)
+    yield requests.DeletePrefix(path)
 
 
 def or_found_steps(place: Any, steps: Callable[..., Steps[T]], *args: Any, **parameters: Any) -> Steps[T]:

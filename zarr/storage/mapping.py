@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, MutableMapping
+from collections.abc import Generator, Iterable, Iterator, MutableMapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -78,7 +78,8 @@ class MappingProtocol:
 
     def _wait(self, work: Any) -> Any:
         """Return the outcome of a coroutine, or the items of an asynchronous iterator."""
-        return load("zarr.runners.sync").sync(_collect(work) if hasattr(work, "__anext__") else work)
+        runner = load("zarr.runners.sync")
+        return runner.collect_aiterator(work) if hasattr(work, "__anext__") else runner.sync(work)
 
     def _put(self, key: str, value: Buffer) -> None:
         self._plain("set", key, value)
@@ -420,8 +421,3 @@ class StoreMapping(MappingProtocol):
 
 
 MutableMapping.register(StoreMapping)
-
-
-async def _collect(items: AsyncIterator[Any]) -> list[Any]:
-    """Return all items of an asynchronous iterator."""
-    return [item async for item in items]

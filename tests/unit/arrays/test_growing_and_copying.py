@@ -38,11 +38,11 @@ def test_what_is_copied_is_not_held_all_at_once(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(copying, "MAX_COPIED_BYTES", 256)
     data = np.arange(400, dtype="i4").reshape(20, 20)
     source: Any = zarr.create_array({}, data=data, chunks=(4, 4))
-    groups = list(copying._bearable(copying.blocks_of(source._handle.state.layout), 4))
+    groups = list(copying._groups_that_fit(copying.blocks_of(source._handle.state.layout), 4))
     held = [sum(data[block].nbytes for block in group) for group in groups]
     assert sum(held) == data.nbytes
     assert max(held) <= 256
     assert len(groups) == 7  # 25 blocks of 64 bytes
     np.testing.assert_array_equal(zarr.from_array({}, data=source)[...], data)  # type: ignore[index]
     large: Any = zarr.create_array({}, data=data, chunks=(20, 20))
-    assert [len(group) for group in copying._bearable(copying.blocks_of(large._handle.state.layout), 4)] == [1]
+    assert [len(group) for group in copying._groups_that_fit(copying.blocks_of(large._handle.state.layout), 4)] == [1]

@@ -219,11 +219,11 @@ def blocks_of(layout: ArrayLayout) -> Iterator[tuple[slice, ...]]:
 
 def copy_elements_steps(source: ArrayHandle, target: ArrayHandle) -> Steps[None]:
     """Copy all elements from one array to another of the same shape."""
-    for blocks in _bearable(blocks_of(target.layout), target.layout.dtype.itemsize):
+    for blocks in _groups_that_fit(blocks_of(target.layout), target.layout.dtype.itemsize):
         yield Gather([_copy_block_steps(source, target, block) for block in blocks])
 
 
-def _bearable(blocks: Iterator[tuple[slice, ...]], itemsize: int) -> Iterator[list[tuple[slice, ...]]]:
+def _groups_that_fit(blocks: Iterator[tuple[slice, ...]], itemsize: int) -> Iterator[list[tuple[slice, ...]]]:
     """Yield blocks that fit in memory together: a loop runs many steps at once, however large their blocks are."""
     group: list[tuple[slice, ...]] = []
     nbytes = 0

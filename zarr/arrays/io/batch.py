@@ -192,7 +192,7 @@ class Batch:
         """
         self.budget.over = True
         try:
-            if self.chunks and not self.handle.by_hand:
+            if self.chunks and not self.handle.perhaps_unstored:
                 yield from _check_there_steps(self.handle, len(self.chunks))
             yield from self.flush_steps()
         finally:

@@ -339,7 +339,7 @@ def write_slots_steps(
 T = TypeVar("T")
 
 
-def patient_steps(layout: ArrayLayout, read: Callable[[ArrayLayout], Steps[T]]) -> Steps[T]:
+def retry_missing_steps(layout: ArrayLayout, read: Callable[[ArrayLayout], Steps[T]]) -> Steps[T]:
     """Read until no chunk is missing, up to the number of retries of the array's configuration.
 
     Parameters

@@ -14,7 +14,7 @@ from typing import Any
 import zarr_core
 from zarr.abc.codec import CodecPipeline
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.io.chunks import check_missing, patient_steps
+from zarr.arrays.io.chunks import check_missing, retry_missing_steps
 from zarr.arrays.layout import ArrayLayout, codecs_of, is_edge
 from zarr.buffer.core import BufferPrototype, NDBuffer
 from zarr.registry import get_pipeline_class
@@ -66,7 +66,7 @@ def pipeline_read_steps(
     if plan.nslots == 0:
         return
     if layout.retries:
-        yield from patient_steps(layout, lambda once: pipeline_read_steps(handle, once, plan, out, prototype))
+        yield from retry_missing_steps(layout, lambda once: pipeline_read_steps(handle, once, plan, out, prototype))
         return
     batch = list(entries(handle, layout, plan, prototype))
     pipeline = pipeline_of(handle, layout)

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 import zarr_core
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io import reading
-from zarr.arrays.io.chunks import cached_chunk_steps, check_missing, decode_steps, fits_cache, note_place, patient_steps
+from zarr.arrays.io.chunks import (
+    cached_chunk_steps,
+    check_missing,
+    decode_steps,
+    fits_cache,
+    note_place,
+    retry_missing_steps,
+)
 from zarr.arrays.io.selection import as_items, plan_orthogonal, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, place_in_shard, read_inner_steps, stored_steps
 from zarr.arrays.layout import ArrayLayout
@@ -25,7 +32,7 @@ from zarr.steps.requests import Gather, Get, Steps, Transfer
 from zarr.types import MemoryOrder
 
 Ndarray = np.ndarray[Any, Any]
-Wish = tuple[zarr_core.Plan, int, Ndarray]
+Target = tuple[zarr_core.Plan, int, Ndarray]
 """A slot of a plan, and the array that receives the result of the plan."""
 
 
@@ -49,7 +56,7 @@ class Overlaid(NamedTuple):
     starts: NDArray[np.int64]
     """Chunk i is needed by the slots ``slots[starts[i]:starts[i + 1]]`` of the plans ``owners[...]``."""
 
-    def wishes(self, index: int, selected: Sequence[Selected]) -> list[Wish]:
+    def targets(self, index: int, selected: Sequence[Selected]) -> list[Target]:
         """Return the plans that need a chunk."""
         here = range(int(self.starts[index]), int(self.starts[index + 1]))
         return [(selected[o].plan, int(self.slots[i]), selected[o].data) for i in here for o in [int(self.owners[i])]]
@@ -197,7 +204,7 @@ def read_overlaid_steps(layout: ArrayLayout, selected: list[Selected], bulk: str
         yield from reading.read_plan_steps(layout, selected[0].plan, selected[0].data, bulk)
         return
     if layout.retries:
-        yield from patient_steps(layout, lambda once: read_overlaid_steps(once, selected, bulk))
+        yield from retry_missing_steps(layout, lambda once: read_overlaid_steps(once, selected, bulk))
         return
     if logs_codecs():
         bulk = None  # codecs are logged: each chunk has its line
@@ -216,7 +223,7 @@ def read_overlaid_steps(layout: ArrayLayout, selected: list[Selected], bulk: str
         missing = [tuple(chunks.coords[i].tolist()) for i in job.missing.tolist()] if not layout.reads_missing else []
         todo = job.failed.tolist()
     if len(todo):
-        missing += yield Gather(read_shared_chunk_steps(layout, chunks.wishes(i, selected)) for i in todo)
+        missing += yield Gather(read_shared_chunk_steps(layout, chunks.targets(i, selected)) for i in todo)
     check_missing(layout, missing)
 
 
@@ -227,18 +234,18 @@ def shared_job(layout: ArrayLayout, selected: list[Selected], chunks: Overlaid) 
     return zarr_core.SharedReadJob(readers, chunks.owners, chunks.slots, chunks.starts)
 
 
-def place(chunk: Ndarray | None, layout: ArrayLayout, wishes: list[Wish]) -> None:
+def place(chunk: Ndarray | None, layout: ArrayLayout, targets: list[Target]) -> None:
     """Put the parts of a chunk into their places; None stands for a chunk of fill values."""
-    for plan, slot, out in wishes:
+    for plan, slot, out in targets:
         if chunk is None:
             zarr_core.fill(out, plan.slot(slot), layout.fill)
         else:
             zarr_core.scatter(chunk, plan.slot(slot), out)
 
 
-def read_shared_chunk_steps(layout: ArrayLayout, wishes: list[Wish]) -> Steps[tuple[int, ...] | None]:
+def read_shared_chunk_steps(layout: ArrayLayout, targets: list[Target]) -> Steps[tuple[int, ...] | None]:
     """Read one chunk for all selections that need it; return the coordinates of a chunk that is not stored."""
-    slot = wishes[0][0].slot(wishes[0][1])
+    slot = targets[0][0].slot(targets[0][1])
     coords: tuple[int, ...] = slot.coords
     key = layout.key(coords)
     try:
@@ -248,7 +255,7 @@ def read_shared_chunk_steps(layout: ArrayLayout, wishes: list[Wish]) -> Steps[tu
         else:
             raw = yield Get(key)
             chunk = None if raw is None else (yield from decode_steps(chain, raw))
-        place(chunk, layout, wishes)
+        place(chunk, layout, targets)
         if chunk is None:
             return coords
     except Exception as error:
@@ -268,20 +275,20 @@ class WantedShard:
     coords : tuple of int
     counts : tuple of int
         Number of inner chunks per shard, per axis.
-    wishes : dict of int to list of (int, int)
+    targets : dict of int to list of (int, int)
         For the place of each inner chunk: the selections, and the slots of their plans.
     """
 
-    __slots__ = ("coords", "counts", "wishes")
+    __slots__ = ("coords", "counts", "targets")
 
     def __init__(self, coords: tuple[int, ...], counts: tuple[int, ...]) -> None:
         self.coords = coords
         self.counts = counts
-        self.wishes: dict[int, list[tuple[int, int]]] = {}
+        self.targets: dict[int, list[tuple[int, int]]] = {}
 
     def places(self) -> list[int]:
         """Return the inner chunks in the order of the shard."""
-        return sorted(self.wishes)
+        return sorted(self.targets)
 
     def part(self, places: list[int]) -> ShardPart:
         """Return some of these inner chunks as a part without a plan."""
@@ -300,7 +307,7 @@ def wanted_shards(layout: ArrayLayout, selected: list[Selected]) -> list[WantedS
         number = 0
         for index, count in zip(inner, counts, strict=True):
             number = number * count + index
-        wanted.wishes.setdefault(number, []).append((owner, slot))
+        wanted.targets.setdefault(number, []).append((owner, slot))
     return [shards[place] for place in sorted(shards)]
 
 
@@ -310,7 +317,7 @@ def read_shared_shards_steps(layout: ArrayLayout, selected: list[Selected], bulk
         yield from _read_elements_steps(layout, selected, bulk)
         return
     shards = wanted_shards(layout, selected)
-    count = sum(len(wanted.wishes) for wanted in shards)
+    count = sum(len(wanted.targets) for wanted in shards)
     cached = layout.cache_bytes and fits_cache(layout, count)
     if bulk is not None and layout.program is not None and count > 1 and not cached:
         missing = yield from _decode_shards_steps(layout, selected, shards, bulk in ("files", "memory"))
@@ -335,10 +342,10 @@ def _decode_shards_steps(
     layout: ArrayLayout, selected: list[Selected], shards: list[WantedShard], near: bool
 ) -> Steps[list[tuple[int, ...] | None]]:
     """Decode the inner chunks of all shards in one job; read failed ones again the plain way."""
-    firsts = np.cumsum([0, *(len(one.wishes) for one in shards)]).tolist()
-    wishes = [one.wishes[number] for one in shards for number in one.places()]
-    pairs = np.array([pair for wish in wishes for pair in wish], dtype=np.int64)
-    starts = np.cumsum([0, *map(len, wishes)], dtype=np.int64)
+    firsts = np.cumsum([0, *(len(one.targets) for one in shards)]).tolist()
+    targets = [one.targets[number] for one in shards for number in one.places()]
+    pairs = np.array([pair for target in targets for pair in target], dtype=np.int64)
+    starts = np.cumsum([0, *map(len, targets)], dtype=np.int64)
     readers = [zarr_core.ReadJob(one.plan, layout.program, one.data, layout.fill) for one in selected]
     job = zarr_core.SharedReadJob(readers, pairs[:, 0].copy(), pairs[:, 1].copy(), starts)
     missing: list[tuple[int, ...] | None] = yield Gather(
@@ -376,6 +383,6 @@ def read_shared_shard_steps(
     """Read some inner chunks of a shard; return the coordinates of a shard that is not stored."""
 
     def put(number: int, chunk: Ndarray | None) -> None:
-        place(chunk, layout, [(selected[o].plan, slot, selected[o].data) for o, slot in wanted.wishes[number]])
+        place(chunk, layout, [(selected[o].plan, slot, selected[o].data) for o, slot in wanted.targets[number]])
 
     return (yield from read_inner_steps(layout, wanted.part(places), places, put))

@@ -54,7 +54,7 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
     """Return the steps that read all slots of a plan into an array of its shape and of the layout's data type."""
     count = plan.nslots
     if layout.retries and count:
-        return chunks.patient_steps(layout, lambda once: read_plan_steps(once, plan, out, bulk))
+        return chunks.retry_missing_steps(layout, lambda once: read_plan_steps(once, plan, out, bulk))
     # If codecs are logged, each chunk has its line.
     if (layout.cache_bytes and chunks.fits_cache(layout, count)) or logs_codecs():
         bulk = None

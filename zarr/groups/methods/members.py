@@ -19,7 +19,7 @@ from zarr.arrays.methods.properties import NodeFace
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.groups import operations, summary
-from zarr.groups.batch import GroupBatch, adopted
+from zarr.groups.batch import GroupBatch, joined
 from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.members import members_steps
 from zarr.groups.summary import GroupInfo, TreeRepr
@@ -454,7 +454,7 @@ class HasMembers(GroupFace):
 
     def _make(self, steps: Steps[ArrayHandle]) -> Array[Any]:
         array: Array[Any] = Array.from_handle(self._run(steps))
-        return array if self._handle.batch is None else adopted(self._handle, array)
+        return array if self._handle.batch is None else joined(self._handle, array)
 
     def require_array(
         self, name: str, *, shape: ShapeLike, config: ArrayConfigLike | None = None, **kwargs: Any

@@ -174,9 +174,9 @@ class FsspecStore(RetryingStore):
         """
         if self._kind != "s3":
             return self._once(what, path, call)
-        return self._retries.run(what, path, lambda repeat: call(self._patient() if repeat else self._filesystem()))
+        return self._retries.run(what, path, lambda repeat: call(self._retrying() if repeat else self._filesystem()))
 
-    def _patient(self) -> Any:
+    def _retrying(self) -> Any:
         """Return the file system as it was given, with its own retries, for the running loop."""
         owner = self.fs.__dict__.get("_zarr_loop")
         return self.fs if owner is None or owner() is asyncio.get_running_loop() else clone(self.fs)
