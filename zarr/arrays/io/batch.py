@@ -176,9 +176,8 @@ class Batch:
         shards: dict[Coords, dict[int, Coords]] = {}
         counts_of: dict[Coords, Coords] = {}
         for coords in self.chunks:
-            at, inner, counts = _shards.place_in_shard(layout, coords)
-            place = int(np.ravel_multi_index(inner, counts)) if counts else 0
-            shards.setdefault(at, {})[place] = coords
+            at, number, counts = _shards.place_in_shard(layout, coords)
+            shards.setdefault(at, {})[number] = coords
             counts_of[at] = counts
         yield Gather(_store_shard_steps(self, layout, at, counts_of[at], places) for at, places in shards.items())
 
@@ -257,14 +256,13 @@ def _agree_steps(batch: Batch, layout: ArrayLayout) -> Steps[None]:
 
 def _stored_chunk_steps(layout: ArrayLayout, coords: Coords, shape: Coords) -> Steps[Ndarray]:
     """Return one chunk as it is stored now; the fill value if it is not stored."""
-    key = layout.key(coords if layout.shard is None else _shards.place_in_shard(layout, coords)[0])
+    at, number, counts = (coords, 0, ()) if layout.shard is None else _shards.place_in_shard(layout, coords)
+    key = layout.key(at)
     try:
         if layout.shard is None:
             raw, chain = (yield Get(key)), layout.chain_for(shape)
         else:
-            _, inner, counts = _shards.place_in_shard(layout, coords)
-            place = int(np.ravel_multi_index(inner, counts)) if counts else 0
-            raw, chain = (yield from _shards.stored_inner_steps(layout, key, math.prod(counts), place)), layout.chain
+            raw, chain = (yield from _shards.stored_inner_steps(layout, key, math.prod(counts), number)), layout.chain
         return new_chunk(layout, shape) if raw is None else (yield from decode_steps(chain, raw))
     except Exception as error:
         note_place(error, layout, key, "reading")

@@ -300,13 +300,10 @@ def wanted_shards(layout: ArrayLayout, selected: list[Selected]) -> list[WantedS
     shards: dict[tuple[int, ...], WantedShard] = {}
     coords, owners, slots = all_slots_of([one.plan for one in selected])
     for at, owner, slot in zip(coords.tolist(), owners.tolist(), slots.tolist(), strict=True):
-        place, inner, counts = place_in_shard(layout, at)
+        place, number, counts = place_in_shard(layout, at)
         wanted = shards.get(place)
         if wanted is None:
             wanted = shards[place] = WantedShard(place, counts)
-        number = 0
-        for index, count in zip(inner, counts, strict=True):
-            number = number * count + index
         wanted.targets.setdefault(number, []).append((owner, slot))
     return [shards[place] for place in sorted(shards)]
 

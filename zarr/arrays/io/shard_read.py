@@ -80,9 +80,9 @@ class ShardPart:
         return part
 
 
-def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, Coords, Coords]:
-    """Return the shard of an inner chunk, its place in it, and the number of inner chunks of the shard per axis."""
-    shard, inner, counts = [], [], []
+def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, int, Coords]:
+    """Return the shard of an inner chunk, its number in it, and the number of inner chunks of the shard per axis."""
+    shard, number, counts = [], 0, []
     for start, at in zip(layout.starts, coords, strict=True):
         if isinstance(start, int):
             index, first, count = at // start, at - at % start, start
@@ -90,9 +90,9 @@ def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, Coords,
             index = int(np.searchsorted(start, at, "right")) - 1
             first, count = int(start[index]), int(start[index + 1] - start[index])
         shard.append(index)
-        inner.append(at - first)
+        number = number * count + at - first
         counts.append(count)
-    return tuple(shard), tuple(inner), tuple(counts)
+    return tuple(shard), number, tuple(counts)
 
 
 def index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixByteRequest:
