@@ -16,7 +16,7 @@ from zarr.abc.store import Store
 from zarr.arrays.array import Array
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.methods.properties import ArrayFace
-from zarr.chunks.spec import parse_array_config
+from zarr.chunks.spec import config_with, parse_array_config
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.runners.choose import runner_for
 from zarr.steps.consolidated import settle
@@ -382,7 +382,7 @@ def _config_of(config: Any, creation: Mapping[str, Any], *, as_array: bool = Tru
     write_empty = creation.get("write_empty_chunks")
     if as_array:
         return _creation.config_of(config, write_empty)
-    return config if write_empty is None else _creation.with_empty_chunks(config, write_empty)
+    return config if write_empty is None else config_with(config, write_empty_chunks=write_empty)
 
 
 def create_call(

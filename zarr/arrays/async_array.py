@@ -17,7 +17,7 @@ from zarr.arrays.handle import ArrayHandle, open_array_steps, parse_metadata
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.arrays.methods.selections import SelectionMethods
 from zarr.buffer.core import BufferPrototype
-from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
+from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, config_with, parse_array_config
 from zarr.errors import ZarrDeprecationWarning
 from zarr.notices import warn
 from zarr.runners.choose import async_runner_for, runner_for
@@ -391,7 +391,7 @@ def opened_face(store: StoreLike, path: str | None = None, read_only: bool = Fal
     config = synchronizers.with_synchronizer(None, older.get("synchronizer"))
     write_empty = older.get("write_empty_chunks")
     if write_empty is not None:
-        config = {**(config or {}), "write_empty_chunks": write_empty}
+        config = config_with(config, write_empty_chunks=write_empty)
     handle = runner_for(place.store).run(open_array_steps(place, older.get("zarr_version"), config))
     return AsyncArray.from_handle(handle)
 

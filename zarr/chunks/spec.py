@@ -247,6 +247,18 @@ def parse_array_config(data: ArrayConfigLike | Mapping[str, Any] | None) -> Arra
     return _config_of(*_CONFIG_VALUES(settings.values["array"]))
 
 
+def config_with(config: ArrayConfigLike | Mapping[str, Any] | None, **fields: Any) -> dict[str, Any]:
+    """Return a configuration as a dict with other values of some fields; fields that were open stay open.
+
+    Examples
+    --------
+    >>> config_with({"order": "F"}, locking="thread")
+    {'order': 'F', 'locking': 'thread'}
+    """
+    given = config.to_dict() if isinstance(config, ArrayConfig) else config or {}
+    return {**given, **fields}
+
+
 @lru_cache(maxsize=16, typed=True)
 def _config_of(*values: Any) -> ArrayConfig:
     return ArrayConfig(**dict(zip(_CONFIG_KEYS, values, strict=True)))

@@ -32,17 +32,6 @@ class AllowedExtraField(TypedDict):
     must_understand: Literal[False]
 
 
-def check_allowed_extra_field(data: object) -> bool:
-    """Return True if an unknown member may be ignored: an object with ``"must_understand": false``.
-
-    Examples
-    --------
-    >>> check_allowed_extra_field({"must_understand": False})
-    True
-    """
-    return isinstance(data, Mapping) and data.get("must_understand") is False
-
-
 def parse_extra_fields(
     data: Mapping[str, object] | None, *, reserved_keys: AbstractSet[str], node_type: NodeType
 ) -> dict[str, Any]:
@@ -77,7 +66,9 @@ def parse_extra_fields(
             f"Invalid extra fields. The following keys: {collisions} are invalid because they collide with keys "
             f"reserved for use by the {node_type} metadata document."
         )
-    disallowed = sorted([key for key, value in data.items() if not check_allowed_extra_field(value)])
+    fields = data.items()
+    ignored = {key for key, value in fields if isinstance(value, Mapping) and value.get("must_understand") is False}
+    disallowed = sorted(data.keys() - ignored)
     if disallowed:
         raise MetadataValidationError(
             f"Got Zarr V3 {node_type} metadata with the following disallowed extra fields: {disallowed}. Extra fields "

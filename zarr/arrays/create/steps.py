@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
@@ -406,10 +405,6 @@ def refuse_beside_data(shape: Any, dtype: Any) -> None:
             )
 
 
-def _fill_steps(handle: ArrayHandle, data: Any) -> Steps[None]:
-    yield from setitem_steps(handle, Ellipsis, data, handle.layout.alone)
-
-
 def init_array_steps(
     store_path: StorePath,
     metadata: ArrayV2Metadata | ArrayV3Metadata,
@@ -425,7 +420,7 @@ def init_array_steps(
         metadata = ArrayV2Metadata.from_dict(complete(metadata.to_dict()))
     handle = ArrayHandle(store_path, metadata, parsed)
     locking = parsed.locking
-    contents = None if data is None else partial(_fill_steps, handle, data)
+    contents = None if data is None else lambda: setitem_steps(handle, Ellipsis, data, handle.layout.alone)
     direct = handle.serving is store_path.store
     (documents,) = yield write_node(store_path, metadata, overwrite, contents if direct else None, locking)
     handle.state.documents = documents

@@ -15,7 +15,7 @@ from zarr.arrays.create.codecs import is_auto, is_numcodec, parse_numcodec
 from zarr.arrays.create.parameters import CREATE, CREATE_ARRAY, DEFAULT_FILL_VALUE, FILLS, H5PY_PARAMETERS
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks import RectilinearChunkGridMetadata
-from zarr.chunks.spec import ArrayConfig, parse_array_config
+from zarr.chunks.spec import ArrayConfig, config_with, parse_array_config
 from zarr.codecs.base.order import sort_codecs
 from zarr.codecs.sharding import ShardingCodec
 from zarr.dtype import ZDType, get_data_type_from_json
@@ -308,7 +308,7 @@ def config_of(config: Any, write_empty_chunks: bool | None) -> Any:
     )
     if config is not None:
         warn("Both write_empty_chunks and config are given; write_empty_chunks wins.", ZarrUserWarning)
-    return with_empty_chunks(config, write_empty_chunks)
+    return config_with(config, write_empty_chunks=write_empty_chunks)
 
 
 _INSTEAD = {
@@ -477,12 +477,6 @@ def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[
     return {"dtype": get_data_type_from_json(name, zarr_format=2), "filters": (codec, *others)}
 
 
-def with_empty_chunks(config: Any, write_empty_chunks: bool) -> Any:
-    """Return the configuration of an array, with a former parameter beside it."""
-    given = {} if config is None else dict(config) if isinstance(config, Mapping) else config.to_dict()
-    return {**given, "write_empty_chunks": write_empty_chunks}
-
-
 def one_chunk(shape: Any) -> tuple[int, ...]:
     """Return the chunk shape of an array with a single chunk; a chunk has a length of at least 1 on each axis."""
     lengths = (shape,) if isinstance(shape, int | np.integer) else shape
@@ -545,7 +539,7 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     config = with_synchronizer(parameters.pop("config", None), parameters.pop("synchronizer", None))
     write_empty = parameters.pop("write_empty_chunks", None)
     if write_empty is not None:
-        config = with_empty_chunks(config, write_empty)
+        config = config_with(config, write_empty_chunks=write_empty)
     if config is not None:
         parameters["config"] = config
     if parameters.get("data") is not None:

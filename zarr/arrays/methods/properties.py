@@ -15,7 +15,7 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec
 from zarr.abc.store import Store
 from zarr.arrays.io.reading import get_selection_steps
 from zarr.chunks.shapes import block_of, cells
-from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
+from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, config_with, parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.errors import ZarrDeprecationWarning, ZarrUserWarning
 from zarr.notices import warn
@@ -62,13 +62,6 @@ def regions(grid: zarr_core.Grid, origin: Block = None, selection_shape: Block =
             slice(axis.offset(i), axis.offset(i) + axis.valid_length(i), 1)
             for axis, i in zip(grid.axes, coords, strict=True)
         )
-
-
-def merged_config(handle: ArrayHandle, config: ArrayConfigLike) -> Any:
-    """Return a configuration; fields that a dict leaves out come from the array."""
-    if isinstance(config, Mapping):
-        return parse_array_config({**handle.config.to_dict(), **config})
-    return parse_array_config(config)
 
 
 def split_codecs(metadata: ArrayV2Metadata | ArrayV3Metadata) -> tuple[tuple[Any, ...], Any, tuple[Any, ...]]:
@@ -337,7 +330,8 @@ class ArrayFace(NodeFace):
         >>> zarr.zeros((2, 2)).with_config({"order": "F"}).order
         'F'
         """
-        return self.from_handle(self._handle.with_config(merged_config(self._handle, config)))
+        whole = config_with(self.config, **config) if isinstance(config, Mapping) else config
+        return self.from_handle(self._handle.with_config(parse_array_config(whole)))
 
     def batch(self, max_bytes: int = BATCH_BYTES) -> BatchScope:
         """Collect the writes of a ``with`` in memory; each chunk is encoded once and each shard written once.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
@@ -34,11 +34,6 @@ class Shown:
     def axes(self) -> tuple[int, ...]:
         """The dimensions that are shown."""
         return tuple(axis for axis, item in enumerate(self.items) if isinstance(item, range))
-
-    def range_of(self, axis: int) -> range:
-        """Return the indices shown along a dimension."""
-        item = self.items[axis]
-        return item if isinstance(item, range) else range(item, item + 1)
 
     def selection(self) -> tuple[int | slice, ...]:
         """Return the selection for the brackets of the array."""
@@ -218,7 +213,7 @@ class Places:
 
 
 def _places_of(array: Any, shown: Shown, axis: int) -> Places:
-    picked = shown.range_of(axis)
+    picked = cast("range", shown.items[axis])
     found = coordinate(array, axis, picked)
     if found is not None:
         return Places(*found, given=True)

@@ -39,18 +39,13 @@ class ViewSelection:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the view."""
-        return tuple(count_of(self.items[axis]) for axis in self.axes)
+        return tuple(len(self.along(axis)) for axis in range(len(self.axes)))
 
     def along(self, axis: int) -> range | NDArray[np.int64]:
         """Return the selection of an axis of the view on its axis of the stored array."""
         index = self.items[self.axes[axis]]
         assert not isinstance(index, int)
         return index
-
-
-def count_of(index: Index) -> int:
-    """Return the number of selected elements along a remaining axis."""
-    return 1 if isinstance(index, int) else len(index)
 
 
 def whole(shape: Sequence[int]) -> ViewSelection:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 from urllib.parse import quote
 
 from zarr._lazy import hashlib
+from zarr.chunks.spec import config_with
 from zarr.errors import ZarrRuntimeWarning
 from zarr.notices import warn
 from zarr.runners.locks.processes import LockedFile, lock_file
@@ -166,7 +166,4 @@ def with_synchronizer(config: Any, synchronizer: Any) -> Any:
     {'order': 'F', 'locking': 'thread'}
     """
     locking = locking_of(synchronizer)
-    if locking is None:
-        return config
-    given = {} if config is None else dict(config) if isinstance(config, Mapping) else config.to_dict()
-    return {**given, "locking": locking}
+    return config if locking is None else config_with(config, locking=locking)

@@ -322,13 +322,14 @@ class Call(Request):
         self.options = options
 
 
-def _or_default(request: Get) -> BufferPrototype:
-    return request.prototype or default_buffer_prototype()
-
-
 _CALLS: Final[dict[type, Callable[[Any, Any], tuple[Any, str, Sequence[Any], dict[str, Any]]]]] = {
     Call: lambda below, of: (of.store, of.name, of.arguments, of.options),
-    Get: lambda below, of: (below, "get", (of.key,), {"prototype": _or_default(of), "byte_range": of.byte_range}),
+    Get: lambda below, of: (
+        below,
+        "get",
+        (of.key,),
+        {"prototype": of.prototype or default_buffer_prototype(), "byte_range": of.byte_range},
+    ),
     Put: lambda below, of: (below, "set", (of.key, of.value), {}),
     Delete: lambda below, of: (below, "delete", (of.key,), {}),
     DeletePrefix: lambda below, of: (below, "delete_dir", (of.prefix,), {}),

@@ -274,7 +274,7 @@ def data_offset(read_at: ReadAt, entry: Entry) -> int:
     ZipFormatError
         If there is no header of an entry at the place that the directory names.
     """
-    name = entry.name.encode("utf-8" if entry.flags & _UTF8_FLAG else "cp437", errors="surrogateescape")
+    name = raw_name(entry)
     header = read_at(entry.header_offset, _LOCAL.size + len(name))
     if len(header) < _LOCAL.size or header[:4] != LOCAL_SIGNATURE:
         raise ZipFormatError(f"entry {entry.name!r}: no entry at offset {entry.header_offset}")
