@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import chain, takewhile
 from types import FrameType
@@ -26,6 +27,23 @@ _PASSED_OVER: Final = frozenset(
 """Packages whose lines are never the program's: the library, and packages that call it for the program."""
 
 _SHOWN: Final[dict[Any, Any]] = {}
+_SILENT: Final[ContextVar[bool]] = ContextVar("zarr.silent", default=False)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Leave out the warnings of :func:`warn` in a block, which must not yield requests.
+
+    Examples
+    --------
+    >>> with without_warnings():
+    ...     warn("the user knows this", UserWarning)
+    """
+    token = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
 
 
 def warn(message: str, category: type[Warning]) -> None:
@@ -49,6 +67,8 @@ def warn(message: str, category: type[Warning]) -> None:
     >>> str(shown[0].message)
     'take care'
     """
+    if _SILENT.get():
+        return
     frame = _program_frame()
     _warn_at(frame, message, category, frame.f_globals.setdefault("__warningregistry__", {}))
 

@@ -32,6 +32,7 @@ from zarr.chunks.shapes import cells, cells_outside
 from zarr.errors import ArrayNotFoundError, WrongTypeError
 from zarr.metadata.documents import SCALARS, dump_document, plain
 from zarr.metadata.fields import as_attributes
+from zarr.notices import without_warnings
 from zarr.steps.documents import hold_node, node_key
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array, replace_documents_steps
 from zarr.steps.requests import DeleteMany, Gather, Get, Hold, List, Put, Size, Steps, ask_steps
@@ -81,7 +82,8 @@ def refresh_steps(handle: ArrayHandle) -> Steps[None]:
         return
     try:
         there = {name: raw.to_bytes() for name, raw in found.items() if raw is not None}
-        metadata = parse_array(there, handle.store_path, quiet=True)
+        with without_warnings():  # the user has been warned when the array was opened
+            metadata = parse_array(there, handle.store_path)
     except ArrayNotFoundError:
         if not handle.perhaps_unstored:
             raise

@@ -8,6 +8,7 @@ from typing import Any
 from zarr.arrays.handle import ArrayHandle
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.metadata.documents import load_document
+from zarr.notices import without_warnings
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.documents import hold_node, node_key
 from zarr.steps.requests import Gather, Get, Put, Steps
@@ -55,7 +56,8 @@ def _store_steps(handle: ArrayHandle) -> Steps[dict[str, Buffer]]:
     found: Any = known
     if raw is not None:
         attributes = {"attributes": known.attributes} if known.zarr_format == 2 else {}
-        found = type(known).from_dict({**current, **attributes}, path=handle.store_path.path, quiet=True)
+        with without_warnings():
+            found = type(known).from_dict({**current, **attributes}, path=handle.store_path.path)
     if _places(found) != _places(known):
         raise ValueError(
             f"The document of the array at {handle.store_path.label} has changed since this array was opened; reopen "

@@ -314,9 +314,7 @@ class ArrayV2Metadata(Metadata):
         return repr(fill), *[getattr(self, name) for name in field_names(self) if name != "fill_value"]
 
     @classmethod
-    def from_dict(
-        cls, data: Mapping[str, Any], *, path: str | None = None, place: object = None, quiet: bool = False
-    ) -> Self:
+    def from_dict(cls, data: Mapping[str, Any], *, path: str | None = None, place: object = None) -> Self:
         """Read the parsed documents: the members of ``.zarray`` and, as ``attributes``, those of ``.zattrs``.
 
         Parameters
@@ -327,8 +325,6 @@ class ArrayV2Metadata(Metadata):
             Path of the array, for messages.
         place
             The place of the array, for warnings, if more is known than its path.
-        quiet
-            If True, do not warn about members that break the specification.
 
         Returns
         -------
@@ -360,8 +356,7 @@ class ArrayV2Metadata(Metadata):
             metadata = cls(dtype=dtype, fill_value=fill_value, **members)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise_located(error, document_place(ZARRAY_JSON, path, member))
-        if not quiet:
-            warn_of_repairs(readings, place or path)
+        warn_of_repairs(readings, place or path)
         keep_stored(metadata, stored, readings)
         return metadata
 

@@ -224,7 +224,6 @@ class ArrayV3Metadata(Metadata):
         *,
         path: str | None = None,
         place: object = None,
-        quiet: bool = False,
         raw: bytes | None = None,
     ) -> Self:
         """Read the parsed document.
@@ -237,8 +236,6 @@ class ArrayV3Metadata(Metadata):
             Path of the array, for messages.
         place
             The place of the array, for warnings, if more is known than its path.
-        quiet
-            If True, do not warn about members that break the specification.
         raw
             The parsed bytes; a later document with the same bytes is recognised by them.
 
@@ -267,11 +264,9 @@ class ArrayV3Metadata(Metadata):
             documents.raise_located(error, documents.document_place(ZARR_JSON, path, at[0]))
         if readings:
             repair.keep_stored(metadata, stored, readings)
-            if not quiet:
-                repair.warn_of_repairs(readings, place or path)
+            repair.warn_of_repairs(readings, place or path)
         if cache.has_whole_shards(metadata.codecs):
-            if not quiet:
-                fields.warn_whole_shards()
+            fields.warn_whole_shards()
         elif cache.is_sharable(metadata.__dict__):
             metadata.keep_frames()
             cache.keep(known, metadata.__dict__, (key, None), (raw, metadata.attributes))

@@ -180,7 +180,7 @@ def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Seq
     raise MetadataValidationError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got {zarr_format!r}.")
 
 
-def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: bool = False) -> NodeMetadata:
+def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str) -> NodeMetadata:
     """Return the metadata of a node of format 2 from its main document."""
     path, attributes = place if isinstance(place, str) else place.path, found.get(".zattrs")
     try:
@@ -188,7 +188,7 @@ def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: 
         stored = {} if attributes is None else load_document(attributes, document_name(place, ".zattrs"))
         document["attributes"] = stored
         if name == ".zarray":
-            return v2.ArrayV2Metadata.from_dict(document, path=path, place=place, quiet=quiet)
+            return v2.ArrayV2Metadata.from_dict(document, path=path, place=place)
         return group.GroupMetadata.from_dict(document, path=path, name=name)
     except Exception as error:
         name_store(error, place)
@@ -196,7 +196,7 @@ def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str, quiet: 
 
 
 def parse_v3(
-    raw: bytes, place: StorePath | str, wanted: str | None = None, quiet: bool = False, copy: bool = True
+    raw: bytes, place: StorePath | str, wanted: str | None = None, copy: bool = True
 ) -> ArrayV3Metadata | GroupMetadata:
     """Return the metadata of a document ``zarr.json``; with a kind, refuse a node of the other kind.
 
@@ -217,7 +217,7 @@ def parse_v3(
             if not copy:
                 document.pop("consolidated_metadata", None)
             return group.GroupMetadata.from_dict(document, path=path, name="zarr.json")
-        return v3.ArrayV3Metadata.from_dict(document, path=path, place=place, quiet=quiet, raw=raw)
+        return v3.ArrayV3Metadata.from_dict(document, path=path, place=place, raw=raw)
     except Exception as error:
         if wanted is None:
             blame_inline_copy(error, raw, place)

@@ -83,7 +83,7 @@ def read_array_steps(place: StorePath | str, zarr_format: ZarrFormat | None = No
     return parse_array(found, place)
 
 
-def parse_array(found: dict[str, bytes], place: StorePath | str, quiet: bool = False) -> ArrayMetadata:
+def parse_array(found: dict[str, bytes], place: StorePath | str) -> ArrayMetadata:
     """Return the metadata of an array from its documents.
 
     Parameters
@@ -91,8 +91,6 @@ def parse_array(found: dict[str, bytes], place: StorePath | str, quiet: bool = F
     found : mapping
         The documents by their names.
     place : StorePath or str
-    quiet : bool
-        If True, do not warn about a document that breaks the specification: the user has been warned already.
 
     Raises
     ------
@@ -102,9 +100,9 @@ def parse_array(found: dict[str, bytes], place: StorePath | str, quiet: bool = F
     if "zarr.json" in found:
         if ".zarray" in found:
             warn_of_both(place, ".zarray")
-        return parse_v3(found["zarr.json"], place, "array", quiet)  # type: ignore[return-value]
+        return parse_v3(found["zarr.json"], place, "array")  # type: ignore[return-value]
     if ".zarray" in found:
-        return parse_v2(found, ".zarray", place, quiet)  # type: ignore[return-value]
+        return parse_v2(found, ".zarray", place)  # type: ignore[return-value]
     raise not_found(place, ArrayNotFoundError)
 
 

@@ -9,6 +9,7 @@ from zarr.errors import MetadataValidationError, UnknownCodecError
 from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata
 from zarr.metadata.repair import repair_array_document
+from zarr.notices import without_warnings
 from zarr.steps.documents import NodeMetadata, node_key, parse_v2, parse_v3
 from zarr.steps.requests import Steps
 from zarr.storage.keys import ancestors
@@ -107,7 +108,8 @@ def _check(name: str, found: dict[str, bytes], place: StorePath) -> tuple[NodeKi
     key = node_key(place.path, name)
     kind: NodeKind = "damaged"
     try:
-        parsed = _parsed(name, found, place)
+        with without_warnings():
+            parsed = _parsed(name, found, place)
         if isinstance(parsed, GroupMetadata):
             return "group", list(_nonconforming(found, name, place))
         kind = "array"
@@ -123,10 +125,10 @@ def _check(name: str, found: dict[str, bytes], place: StorePath) -> tuple[NodeKi
 
 def _parsed(name: str, found: dict[str, bytes], place: StorePath) -> NodeMetadata:
     if name != "zarr.json":
-        return parse_v2(found, name, place, quiet=True)
+        return parse_v2(found, name, place)
     document = load_document(found[name], name)
     if document.get("node_type") != "group":
-        return parse_v3(found[name], place, quiet=True)
+        return parse_v3(found[name], place)
     document.pop("consolidated_metadata", None)  # checked by itself: the rest is the group
     return GroupMetadata.from_dict(document, path=place.path, name=name)
 

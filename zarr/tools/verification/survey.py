@@ -12,6 +12,7 @@ from zarr.arrays.layout import ArrayLayout
 from zarr.chunks.spec import parse_array_config
 from zarr.errors import label_of
 from zarr.metadata.documents import MAX_DOCUMENT_BYTES
+from zarr.notices import without_warnings
 from zarr.runners.choose import runner_for
 from zarr.steps.documents import ArrayMetadata, node_key
 from zarr.steps.nodes import parse_array
@@ -179,7 +180,8 @@ class Survey:
                 if isinstance(raw, bytes):
                     found[name] = raw
         try:
-            layout = layout_of(parse_array(found, StorePath(self.store, path), quiet=True), path)
+            with without_warnings():
+                layout = layout_of(parse_array(found, StorePath(self.store, path)), path)
             layout.require_codecs()
         except (ValueError, TypeError, KeyError, OverflowError):
             return None
