@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack
 
 import numpy.typing as npt
 
+from zarr._lazy import lazy_names
 from zarr.abc.store import Store
 from zarr.api import copying, opening, operations, saving
 from zarr.api import create as making
@@ -244,3 +245,4 @@ async def get_array_metadata(store_path: StorePath, zarr_format: ZarrFormat | No
 read_many, save_many = saving.read_many_async, saving.save_many_async
 if not TYPE_CHECKING:
     __all__ = making.__all__ + opening.__all__ + saving.__all__
+    __getattr__ = lazy_names(__name__, {}, {"zarr.compat.version3.nodes": "_get_shape_chunks _like_args"})[0]

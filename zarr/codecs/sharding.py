@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 
 import zarr_core
-from zarr._lazy import asyncio
+from zarr._lazy import asyncio, lazy_names
 from zarr.abc.codec import (
     ArrayBytesCodec,
     ArrayBytesCodecPartialDecodeMixin,
@@ -46,6 +46,11 @@ from zarr.dtype import UInt64
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.registry import get_pipeline_class
 from zarr.types import JSON, SelectorTuple, ShapeLike, parse_shapelike
+
+# Names that other libraries import from here, for the inner chunks of a shard in memory.
+__getattr__, __dir__ = lazy_names(
+    __name__, {}, {"zarr.compat.version3.shards": "_ShardingByteGetter _ShardingByteSetter"}
+)
 
 MAX_UINT_64: Final = EMPTY
 _INNER_CONFIG: Final = ArrayConfig(order="C", write_empty_chunks=False)
@@ -101,6 +106,10 @@ class BoundSharding(BoundBase):
         """Return a shard, if an inner codec has coroutines only."""
         encode = self.level.chain.encode_async
         return self._join([None if part is None else await encode(part) for part in self._parts(data)])
+
+    def is_filled(self, data: AnyArray) -> bool:
+        """Return True if a shard holds the fill value only."""
+        return bool(zarr_core.is_filled(data, self._fill))
 
     def encoded_most(self, nbytes: int) -> int:
         """Return the maximum encoded size of a shard of ``nbytes`` bytes: each inner chunk may have a header."""
@@ -172,7 +181,7 @@ class BoundSharding(BoundBase):
         else:
             shard = np.array(await self._decoded(raw))
         shard[selection] = value.as_numpy_array()
-        if not spec.config.write_empty_chunks and zarr_core.is_filled(shard, self._fill):
+        if not spec.config.write_empty_chunks and self.is_filled(shard):
             await byte_setter.delete()
             return
         encoded = await self.encode_async(shard) if self.asynchronous else self.encode(shard)
@@ -368,6 +377,12 @@ class ShardingCodec(
 
     def _inner_spec(self, spec: ArraySpec) -> ArraySpec:
         return replace_spec(spec, shape=self.chunk_shape)
+
+    def _encode_sync(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
+        # None as other codecs of zarr-python return it: a shard of fill values need not be stored.
+        if not chunk_spec.config.write_empty_chunks and self.bind(chunk_spec).is_filled(chunk_data.as_numpy_array()):
+            return None
+        return super()._encode_sync(chunk_data, chunk_spec)
 
     async def _decode_partial_single(
         self, byte_getter: ByteGetter, selection: SelectorTuple, chunk_spec: ArraySpec

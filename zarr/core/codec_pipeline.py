@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from zarr.codecs.base.order import sort_codecs as codecs_from_list
 from zarr.codecs.base.pipeline import BatchedCodecPipeline, FusedCodecPipeline
+from zarr.compat.version3.chunk_transforms import AsyncChunkTransform
 from zarr.compat.version3.sibling_names import borrowed_names
 
-__all__ = ["BatchedCodecPipeline", "FusedCodecPipeline", "codecs_from_list"]
+__all__ = ["AsyncChunkTransform", "BatchedCodecPipeline", "FusedCodecPipeline", "codecs_from_list"]
 
 if not TYPE_CHECKING:
     __getattr__ = borrowed_names(__name__)

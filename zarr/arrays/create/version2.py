@@ -367,25 +367,28 @@ def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     model : Array, AsyncArray or array-like
-        A zarr array gives its chunks, codecs and fill value, too; any other object only its shape and dtype.
+        A zarr array gives its chunks, codecs and fill value, too; any other object its shape, dtype and chunks, as far
+        as it has them.
     given : mapping
         Parameters of :func:`legacy_array_steps`.
-
-    Raises
-    ------
-    TypeError
-        If the model has no shape and dtype.
     """
     metadata = getattr(model, "metadata", None)
     if isinstance(metadata, ArrayV2Metadata | ArrayV3Metadata):
         return {**_inherited(metadata, given), **given}
-    if not (hasattr(model, "shape") and hasattr(model, "dtype")):
+    if not isinstance(getattr(model, "shape", None), tuple):
         model = np.asarray(model)
-    inherited: dict[str, Any] = {"shape": tuple(model.shape), "dtype": model.dtype}
-    chunks = getattr(model, "chunks", None)
-    if isinstance(chunks, tuple) and all(isinstance(length, int) for length in chunks):
-        inherited["chunks"] = chunks
+    inherited = {name: value for name, value in _like_any_object(model).items() if value is not None}
     return {**inherited, **given}
+
+
+def _like_any_object(model: Any) -> dict[str, Any]:
+    """Return the shape of an object that is no zarr array, and its dtype and chunks or None."""
+    chunks = getattr(model, "chunks", None)
+    if chunks is None and isinstance(getattr(model, "chunklen", None), int):  # of the library bcolz
+        chunks = (model.chunklen, *model.shape[1:])
+    if not (isinstance(chunks, tuple) and all(isinstance(length, int) for length in chunks)):
+        chunks = None
+    return {"shape": tuple(model.shape), "dtype": getattr(model, "dtype", None), "chunks": chunks}
 
 
 def filled_like(fill: str, model: Any, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,7 +60,7 @@ def fill_scalar(spec: ArraySpec) -> Any:
     return spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
 
 
-def _kept(chunk: NDBuffer, spec: ArraySpec) -> NDBuffer | None:
+def kept_chunk(chunk: NDBuffer, spec: ArraySpec) -> NDBuffer | None:
     """Return a chunk; None if it holds the fill value only and such chunks are not stored."""
     if spec.config.write_empty_chunks:
         return chunk
@@ -214,7 +214,7 @@ class _ChainPipeline(CodecPipeline):
             if not is_complete:
                 existing = await self._decode_one((await setter.get(prototype=spec.prototype), spec))
             chunk = merge_chunk(existing, value, spec, chunk_selection, out_selection, drop_axes)
-            encoded = await self._encode_one((_kept(chunk, spec), spec))
+            encoded = await self._encode_one((kept_chunk(chunk, spec), spec))
             if encoded is None:
                 await setter.delete()
             else:
@@ -329,7 +329,7 @@ class FusedCodecPipeline(_ChainPipeline):
             setter, spec, chunk_selection, out_selection, is_complete = info
             raw = None if is_complete else setter.get_sync(prototype=spec.prototype)
             existing = None if raw is None else wrap_array(self._chain(spec).decode(raw), spec)
-            chunk = _kept(merge_chunk(existing, value, spec, chunk_selection, out_selection, drop_axes), spec)
+            chunk = kept_chunk(merge_chunk(existing, value, spec, chunk_selection, out_selection, drop_axes), spec)
             encoded = None
             if chunk is not None:
                 with suppress(NothingToStoreError):

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zarr.buffer import default_buffer_prototype
 from zarr.codecs.base.shard_level import EMPTY
 
 if TYPE_CHECKING:
-    from zarr.buffer import Buffer
+    from zarr.buffer import Buffer, BufferPrototype
 
 Coords = tuple[int, ...]
 Places = np.ndarray[Any, np.dtype[np.uint64]]
@@ -56,6 +57,20 @@ class ShardIndex:
         """Return True if no inner chunk is stored."""
         return not np.any(self.get_full_chunk_map())
 
+    def is_dense(self, chunk_byte_length: int, *, data_section_start: int) -> bool:
+        """Return True if all inner chunks are stored, with one length, one after the other, in any order.
+
+        Parameters
+        ----------
+        chunk_byte_length
+            The length of each of them.
+        data_section_start
+            The offset of the first of them.
+        """
+        places = self.offsets_and_lengths.reshape(-1, 2)
+        wanted = data_section_start + chunk_byte_length * np.arange(len(places), dtype=np.uint64)
+        return bool(np.all(places[:, 1] == chunk_byte_length) and np.array_equal(np.sort(places[:, 0]), wanted))
+
     def get_chunk_slice(self, chunk_coords: Coords) -> tuple[int, int] | None:
         """Return the start and the end of an inner chunk; None if it is not stored."""
         offset, length = self.offsets_and_lengths[self._localize_chunk(chunk_coords)].tolist()
@@ -94,6 +109,22 @@ class ShardReader(Mapping[Coords, "Buffer"]):
         """
         reader = cls()
         reader.buf, reader.index = buf, ShardIndex(chunks_per_shard, codec.index_of(buf, chunks_per_shard))
+        return reader
+
+    @classmethod
+    def create_empty(cls, chunks_per_shard: Coords, buffer_prototype: BufferPrototype | None = None) -> ShardReader:
+        """Return a shard without a stored chunk.
+
+        Parameters
+        ----------
+        chunks_per_shard
+            The number of inner chunks along each axis.
+        buffer_prototype
+            The classes of its buffers; by default those that are configured.
+        """
+        reader = cls()
+        reader.buf = (buffer_prototype or default_buffer_prototype()).buffer.create_zero_length()
+        reader.index = ShardIndex.create_empty(chunks_per_shard)
         return reader
 
     def __getitem__(self, chunk_coords: Coords) -> Buffer:

@@ -18,6 +18,7 @@ from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.change import stored_chunks_steps
 from zarr.arrays.create import steps as creation
 from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
+from zarr.arrays.create.version2 import like_parameters
 from zarr.arrays.handle import parse_metadata as parse_array_metadata
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.buffer.core import BufferPrototype
@@ -54,6 +55,19 @@ _iter_shard_coords = ArrayFace._iter_shard_coords
 _iter_shard_keys = ArrayFace._iter_shard_keys
 _iter_chunk_regions = ArrayFace._iter_chunk_regions
 _iter_shard_regions = ArrayFace._iter_shard_regions
+
+
+def _get_shape_chunks(a: Any) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+    """Return the shape and the chunk shape of an array of any library; None for what it does not have."""
+    if not hasattr(a, "shape"):
+        return None, None
+    found = like_parameters(a, {})
+    return found["shape"], found.get("chunks")
+
+
+def _like_args(a: Any, zarr_format: ZarrFormat | None) -> dict[str, Any]:
+    """Return the parameters of an array like another one, in its format or in a given one."""
+    return like_parameters(a, {} if zarr_format is None else {"zarr_format": zarr_format})
 
 
 async def _shards_initialized(array: AsyncArray[Any]) -> tuple[str, ...]:

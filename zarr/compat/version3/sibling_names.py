@@ -39,6 +39,7 @@ HOMES: Final = {
         "ChunkKeyEncoding ChunkKeyEncodingLike DefaultChunkKeyEncoding V2ChunkKeyEncoding "
         "parse_chunk_key_encoding parse_separator"
     ),
+    "zarr.core.chunk_utils": "ChunkTransform evolve_codecs",
     "zarr.core.common": (
         "ANY_ACCESS_MODE ChunksLike JSON NamedConfig NamedRequiredConfig ZARRAY_JSON ZARR_JSON ZATTRS_JSON "
         "ZGROUP_JSON ZMETADATA_V2_JSON ceildiv_int compress_rle concurrent_foreach concurrent_iter concurrent_map "

@@ -1,0 +1,231 @@
+"""Functions and classes below ``zarr.core`` that programs import: what they do, beyond their names."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+import zarr
+from zarr.abc.codec import ArrayBytesCodec, _check_codecjson_v2
+from zarr.abc.store import RangeByteRequest
+from zarr.api.asynchronous import _get_shape_chunks, _like_args
+from zarr.codecs import BytesCodec, GzipCodec, ShardingCodec, TransposeCodec
+from zarr.codecs.sharding import _ShardIndex, _ShardingByteSetter, _ShardReader
+from zarr.core.array_spec import ArrayConfig, ArraySpec
+from zarr.core.buffer import cpu, default_buffer_prototype
+from zarr.core.chunk_utils import ChunkTransform, _merge_chunk_array, chunk_is_empty, evolve_codecs
+from zarr.core.codec_pipeline import AsyncChunkTransform
+from zarr.core.dtype import Int16
+from zarr.core.json_parse import convert, parse_field
+from zarr.core.metadata import io
+from zarr.errors import MetadataValidationError
+from zarr.storage import MemoryStore, StorePath
+
+# ------------------------------------------------------------------------------------------- json_parse
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "result"),
+    [
+        ([1, 2], tuple[int, ...], (1, 2)), ([1, "a"], tuple[int, str], (1, "a")), ((1,), list[int], [1]),
+        (1, float, 1.0), ({"a": [1]}, dict[str, tuple[int, ...]], {"a": (1,)}), (None, int | None, None),
+        ("F", Literal["C", "F"], "F"), ([1], Any, [1]),
+    ],
+)  # fmt: skip
+def test_a_json_value_becomes_the_type(value: Any, type_: Any, result: Any) -> None:
+    found = convert(value, type_)
+    assert found == result
+    assert type(found) is type(result)
+
+
+@pytest.mark.parametrize(
+    ("value", "type_"),
+    [
+        (True, int), (1, bool), (True, Literal[1]), (1.0, int), ("1", int), (True, float), ([1], tuple[int, int]),
+        ("ab", tuple[str, ...]), ({"a": "b"}, dict[str, int]), (4, Literal[3]), (None, int),
+    ],
+)  # fmt: skip
+def test_a_json_value_of_another_type_is_refused(value: Any, type_: Any) -> None:
+    with pytest.raises(ValueError, match="Expected instance of"):
+        convert(value, type_)
+
+
+def test_a_member_is_refused_by_its_name() -> None:
+    with pytest.raises(MetadataValidationError, match=r"'zarr_format': Expected instance of Literal\[3\], got 4"):
+        parse_field(4, Literal[3], "zarr_format", error=MetadataValidationError)
+    assert parse_field([1], tuple[int, ...], "shape") == (1,)
+
+
+def test_codecs_of_format_2_have_an_id() -> None:
+    assert _check_codecjson_v2({"id": "gzip", "level": 1})
+    assert not any(map(_check_codecjson_v2, ({"id": 1}, {"name": "gzip"}, ["id"], None)))
+
+
+# --------------------------------------------------------------------------------------------- documents
+
+
+def test_the_smallest_values_that_differ_are_named() -> None:
+    stored = {"zarr.json": {"shape": [1, 2], "a": {"x": 1, "y": 1.0, "z": True}, "gone": None}}
+    new = {"zarr.json": {"shape": [1], "a": {"x": 1, "y": 1, "z": 1}, "new": []}, ".zattrs": {}}
+    assert [tuple(change) for change in io.diff_documents(stored, new)] == [
+        (("zarr.json", "shape", 1), 2, io.ABSENT), (("zarr.json", "a", "y"), 1.0, 1),
+        (("zarr.json", "a", "z"), True, 1), (("zarr.json", "gone"), None, io.ABSENT),
+        (("zarr.json", "new"), io.ABSENT, []), ((".zattrs",), io.ABSENT, {}),
+    ]  # fmt: skip
+
+
+class CountedStore(MemoryStore):
+    stored: list[str]
+
+    async def set(self, key: str, value: Any, byte_range: Any = None) -> None:
+        self.stored.append(key)
+        await super().set(key, value, byte_range)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_only_documents_that_differ_are_stored(zarr_format: Any) -> None:
+    store = CountedStore()
+    store.stored = []
+    place = StorePath(store, "a")
+    wanted = zarr.create_array(store, name="a", shape=3, dtype="i2", zarr_format=zarr_format).metadata
+    names = io.ARRAY_DOCUMENTS[wanted.zarr_format]
+    found = asyncio.run(io.read_documents(place, names))
+    store.stored = []
+    assert asyncio.run(io.upsert_metadata(place, wanted, found)) == ()
+    assert store.stored == []
+    document = json.loads(found[names[0]].to_bytes())
+    raw = cpu.Buffer.from_bytes(json.dumps({**document, "shape": [4]}).encode())
+    changes = asyncio.run(io.upsert_metadata(place, wanted, {**found, names[0]: raw}))
+    assert changes == (io.DocumentChange((names[0], "shape", 0), 4, 3),)
+    assert store.stored == [f"a/{names[0]}"]
+
+
+def test_a_document_that_is_no_object_stays() -> None:
+    place = StorePath(MemoryStore())
+    metadata = zarr.create_array({}, shape=3, dtype="i2").metadata
+    asyncio.run(place.store.set("zarr.json", cpu.Buffer.from_bytes(b"[]")))
+    with pytest.raises(TypeError, match="Expected a JSON object, got list"):
+        asyncio.run(io.upsert_metadata(place, metadata, asyncio.run(io.read_documents(place, ["zarr.json"]))))
+    assert asyncio.run(io.read_documents(place, ["zarr.json", "x"]))["zarr.json"].to_bytes() == b"[]"
+
+
+def test_saved_metadata_is_a_node_with_its_parents() -> None:
+    store = MemoryStore()
+    metadata = zarr.create_array({}, shape=3, dtype="i2", attributes={"a": 1}).metadata
+    asyncio.run(io.save_metadata(StorePath(store, "g/a"), metadata, ensure_parents=True))
+    assert zarr.open_group(store)["g/a"].attrs["a"] == 1
+    with pytest.raises(ValueError, match="array"):
+        asyncio.run(io.save_metadata(StorePath(store, "g/a/b"), metadata, ensure_parents=True))
+
+
+# ------------------------------------------------------------------------------------------------ chunks
+
+
+def spec_of(shape: tuple[int, ...], write_empty_chunks: bool = True) -> ArraySpec:
+    config = ArrayConfig(order="C", write_empty_chunks=write_empty_chunks)
+    return ArraySpec(shape, Int16(), np.int16(0), config, default_buffer_prototype())
+
+
+def chunk_of(values: Any) -> Any:
+    return default_buffer_prototype().nd_buffer.from_numpy_array(np.asarray(values, dtype="i2"))
+
+
+def test_a_transform_encodes_what_an_array_stores() -> None:
+    data = np.arange(6, dtype="i2").reshape(2, 3)
+    store: dict[str, Any] = {}
+    array = zarr.create_array(
+        store, shape=(2, 3), chunks=(2, 3), dtype="i2", filters=[TransposeCodec(order=(1, 0))],
+        compressors=None, serializer=BytesCodec(endian="big"),
+    )  # fmt: skip
+    array[:] = data
+    spec = spec_of((2, 3))
+    codecs = evolve_codecs(array.metadata.codecs, spec)
+    plain, coroutines = ChunkTransform(codecs=codecs), AsyncChunkTransform(codecs=codecs)
+    encoded = plain.encode_chunk(chunk_of(data), spec)
+    assert encoded is not None
+    assert encoded.to_bytes() == store["c/0/0"].to_bytes()
+    again = asyncio.run(coroutines.encode_chunk(chunk_of(data), spec))
+    assert again is not None
+    assert again.to_bytes() == encoded.to_bytes()
+    for decoded in (plain.decode_chunk(encoded, spec), asyncio.run(coroutines.decode_chunk(encoded, spec))):
+        np.testing.assert_array_equal(decoded.as_numpy_array(), data)
+    assert plain.compute_encoded_size(12, spec) == 12
+
+
+class CoroutinesOnly(ArrayBytesCodec):
+    is_fixed_size = True
+
+
+def test_a_transform_without_a_loop_needs_plain_functions() -> None:
+    with pytest.raises(TypeError, match="CoroutinesOnly"):
+        ChunkTransform(codecs=(CoroutinesOnly(), GzipCodec()))
+
+
+def test_a_part_of_a_chunk_is_replaced() -> None:
+    value = chunk_of(np.arange(8))
+    whole = _merge_chunk_array(None, value, (slice(4, 8),), spec_of((4,)), (slice(0, 4),), True, ())
+    assert np.shares_memory(whole.as_numpy_array(), value.as_numpy_array())
+    old = chunk_of([9, 9, 9, 9])
+    part = _merge_chunk_array(old, value, (slice(0, 2),), spec_of((4,)), (slice(2, 4),), False, ())
+    assert part.as_numpy_array().tolist() == [9, 9, 0, 1]
+    assert old.as_numpy_array().tolist() == [9, 9, 9, 9]
+    assert chunk_is_empty(chunk_of([0, 0]), spec_of((2,), write_empty_chunks=False))
+    assert not chunk_is_empty(chunk_of([0, 0]), spec_of((2,)))
+
+
+# ------------------------------------------------------------------------------------------------ shards
+
+
+def test_an_inner_chunk_in_memory_is_a_place_of_bytes() -> None:
+    shard: dict[tuple[int, ...], Any] = {}
+    setter = _ShardingByteSetter(shard, (1,))
+    prototype = default_buffer_prototype()
+    assert asyncio.run(setter.get(prototype)) is None
+    asyncio.run(setter.set_if_not_exists(cpu.Buffer.from_bytes(b"abcd")))
+    asyncio.run(setter.set_if_not_exists(cpu.Buffer.from_bytes(b"x")))
+    part = setter.get_sync(byte_range=RangeByteRequest(1, 3))
+    assert part is not None
+    assert part.to_bytes() == b"bc"
+    assert list(shard) == [(1,)]
+    asyncio.run(setter.delete())
+    assert shard == {}
+
+
+def test_an_index_is_dense_if_the_chunks_fill_the_file() -> None:
+    index = _ShardIndex.create_empty((2,))
+    assert not index.is_dense(4, data_section_start=8)
+    index.set_chunk_slice((1,), slice(8, 12))
+    index.set_chunk_slice((0,), slice(12, 16))
+    assert index.is_dense(4, data_section_start=8)
+    assert not index.is_dense(4, data_section_start=0)
+    index.set_chunk_slice((0,), slice(10, 14))
+    assert not index.is_dense(4, data_section_start=8)
+    empty = _ShardReader.create_empty((2,))
+    assert (len(empty), len(empty.buf), empty.index.is_all_empty()) == (2, 0, True)
+
+
+def test_a_shard_of_fill_values_need_not_be_stored() -> None:
+    codec = ShardingCodec(chunk_shape=(2,))
+    zeros = chunk_of([0, 0, 0, 0])
+    assert asyncio.run(codec._encode_single(zeros, spec_of((4,), write_empty_chunks=False))) is None
+    assert asyncio.run(codec._encode_single(zeros, spec_of((4,)))) is not None
+
+
+# ------------------------------------------------------------------------------------------------ models
+
+
+class Model:
+    def __init__(self, **members: Any) -> None:
+        vars(self).update(members)
+
+
+def test_a_model_gives_what_it_has() -> None:
+    assert _get_shape_chunks(Model()) == (None, None)
+    assert _get_shape_chunks(Model(shape=(4, 3), chunklen=2)) == ((4, 3), (2, 3))
+    assert _like_args(Model(shape=(4,), chunks=(2,)), 3) == {"shape": (4,), "chunks": (2,), "zarr_format": 3}
+    array = zarr.zeros_like(Model(shape=(4, 3), chunks=(2, 3)))
+    assert (array.shape, array.chunks, array.dtype) == ((4, 3), (2, 3), np.dtype("f8"))
