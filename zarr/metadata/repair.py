@@ -44,7 +44,7 @@ RESAVE_HINT: Final = (
 
 
 @record(frozen=True)
-class Reading:
+class Repair:
     """One member of a document that was repaired.
 
     Parameters
@@ -62,7 +62,7 @@ class Reading:
         set_values(self, moves=moves, message=message)
 
 
-def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tuple[Mapping[str, Any], list[Reading]]:
+def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tuple[Mapping[str, Any], list[Repair]]:
     """Replace malformed members of an array document by their meaning, if that is known.
 
     Parameters
@@ -75,7 +75,7 @@ def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tupl
     -------
     document : mapping
         The same one, if there is nothing to repair. Parsers refuse what cannot be repaired.
-    readings : list of Reading
+    repairs : list of Repair
 
     Raises
     ------
@@ -84,9 +84,9 @@ def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tupl
 
     Examples
     --------
-    >>> repaired, readings = repair_array_document({"shape": [0], "chunks": [0]}, 2)
-    >>> repaired["chunks"], readings
-    ([1], [Reading(moves=True, message=None)])
+    >>> repaired, repairs = repair_array_document({"shape": [0], "chunks": [0]}, 2)
+    >>> repaired["chunks"], repairs
+    ([1], [Repair(moves=True, message=None)])
     """
     shape = document.get("shape")
     if not isinstance(shape, list | tuple) or not are_lengths(shape, 0):
@@ -94,12 +94,12 @@ def repair_array_document(document: Mapping[str, Any], zarr_format: int) -> tupl
     if zarr_format == 3 and plain_lengths(document) is not None and not has_shards(document.get("codecs")):
         return document, []
     if zarr_format == 2:
-        lengths, readings = _repair_lengths(document.get("chunks"), shape)
-        return ({**document, "chunks": lengths} if readings else document), readings
-    codecs, readings = _repair_codecs(document.get("codecs"))
+        lengths, repairs = _repair_lengths(document.get("chunks"), shape)
+        return ({**document, "chunks": lengths} if repairs else document), repairs
+    codecs, repairs = _repair_codecs(document.get("codecs"))
     grid, of_grid = _repair_grid(document.get("chunk_grid"), shape, _inner_shape(codecs))
-    readings = of_grid + readings
-    return ({**document, "chunk_grid": grid, "codecs": codecs} if readings else document), readings
+    repairs = of_grid + repairs
+    return ({**document, "chunk_grid": grid, "codecs": codecs} if repairs else document), repairs
 
 
 def plain_lengths(document: Mapping[str, Any]) -> Lengths | None:
@@ -122,17 +122,17 @@ def plain_lengths(document: Mapping[str, Any]) -> Lengths | None:
     return (tuple(shape), tuple(edges)) if plain and are_lengths(shape, 0) and are_lengths(edges, 1) else None
 
 
-def warn_of_repairs(readings: Sequence[Reading], place: object) -> None:
+def warn_of_repairs(repairs: Sequence[Repair], place: object) -> None:
     """Warn once about the repairs of a document; the warning names the array."""
-    messages = [reading.message for reading in readings if reading.message is not None] if readings else ()
+    messages = [each.message for each in repairs if each.message is not None] if repairs else ()
     if messages:
         name = getattr(place, "label", place or "")
         warn(f"Array {name!r}: {' '.join(messages)}", ZarrUserWarning)
 
 
-def keep_stored(metadata: Any, stored: Mapping[str, Any], readings: Sequence[Reading]) -> None:
+def keep_stored(metadata: Any, stored: Mapping[str, Any], repairs: Sequence[Repair]) -> None:
     """Keep the stored document in the metadata, if its chunks would be looked for at other places."""
-    if readings and any(reading.moves for reading in readings):
+    if repairs and any(each.moves for each in repairs):
         metadata.__dict__["_stored_document"] = deepcopy(dict(stored))
 
 
@@ -141,7 +141,7 @@ def _is_number(entry: object, least: int) -> bool:
     return isinstance(entry, int | float) and entry == int(entry) and int(entry) >= least
 
 
-def _repair_lengths(stored: Any, shape: Sequence[int], inner: Sequence[int] | None = None) -> tuple[Any, list[Reading]]:
+def _repair_lengths(stored: Any, shape: Sequence[int], inner: Sequence[int] | None = None) -> tuple[Any, list[Repair]]:
     """Return one chunk length for each axis: 1 for true; for 0 the length of an inner chunk, or 1."""
     if not isinstance(stored, list | tuple) or len(stored) != len(shape) or are_lengths(stored, 1):
         return stored, []
@@ -151,7 +151,7 @@ def _repair_lengths(stored: Any, shape: Sequence[int], inner: Sequence[int] | No
     if len(units) != len(shape) or not are_lengths(units, 1):
         return stored, []
     lengths = [int(entry) or unit for entry, unit in zip(stored, units, strict=True)]
-    return lengths, [Reading(not all(stored), _zeros_message(stored, lengths, shape, inner is not None))]
+    return lengths, [Repair(not all(stored), _zeros_message(stored, lengths, shape, inner is not None))]
 
 
 def _zeros_message(stored: Sequence[Any], lengths: Sequence[int], shape: Sequence[int], sharded: bool) -> str | None:
@@ -192,12 +192,12 @@ def _inner_shape(codecs: Any) -> Any:
     return None
 
 
-def _repair_codecs(codecs: Any) -> tuple[Any, list[Reading]]:
+def _repair_codecs(codecs: Any) -> tuple[Any, list[Repair]]:
     """Return the codecs with true read as 1 in the inner chunk shapes, at any depth."""
-    readings: list[Reading] = []
+    repairs: list[Repair] = []
     repaired: list[Any] = []
     if not has_shards(codecs):
-        return codecs, readings
+        return codecs, repairs
     for entry in codecs:
         configuration = entry.get("configuration") if isinstance(entry, Mapping) else None
         if not (has_shards([entry]) and isinstance(configuration, Mapping)):
@@ -207,28 +207,28 @@ def _repair_codecs(codecs: Any) -> tuple[Any, list[Reading]]:
         shape = configuration.get("chunk_shape")
         if isinstance(shape, list | tuple) and True in shape and all(type(n) in (int, bool) and n > 0 for n in shape):
             if not are_lengths(shape, 1):
-                shape, of_inner = [int(length) for length in shape], [*of_inner, Reading(moves=False)]
-        readings += of_inner
+                shape, of_inner = [int(length) for length in shape], [*of_inner, Repair(moves=False)]
+        repairs += of_inner
         changed = {**configuration, "chunk_shape": shape, "codecs": inner}
         repaired.append({**entry, "configuration": changed} if of_inner else entry)
-    return repaired, readings
+    return repaired, repairs
 
 
-def _repair_grid(grid: Any, shape: Sequence[int], inner: Sequence[int] | None) -> tuple[Any, list[Reading]]:
+def _repair_grid(grid: Any, shape: Sequence[int], inner: Sequence[int] | None) -> tuple[Any, list[Repair]]:
     configuration = grid.get("configuration") if isinstance(grid, Mapping) else None
     if not isinstance(configuration, Mapping):
         return grid, []
     if grid.get("name") == "regular":
         stored = configuration.get("chunk_shape")
-        lengths, readings = _repair_lengths(stored, shape, inner)
-        if readings:
-            return {**grid, "configuration": {**configuration, "chunk_shape": lengths}}, readings
+        lengths, repairs = _repair_lengths(stored, shape, inner)
+        if repairs:
+            return {**grid, "configuration": {**configuration, "chunk_shape": lengths}}, repairs
         return _repair_listed(grid, stored, shape) if inner is None else (grid, [])
     if grid.get("name") == "rectilinear":
         stored = configuration.get("chunk_shapes")
         shapes = [_plain_edges(edges) for edges in stored] if isinstance(stored, list | tuple) else stored
         if isinstance(stored, list | tuple) and repr(shapes) != repr(list(stored)):
-            return {**grid, "configuration": {**configuration, "chunk_shapes": shapes}}, [Reading(moves=False)]
+            return {**grid, "configuration": {**configuration, "chunk_shapes": shapes}}, [Repair(moves=False)]
     return grid, []
 
 
@@ -256,7 +256,7 @@ def _permission() -> str:
     )
 
 
-def _repair_listed(grid: Any, stored: Any, shape: Sequence[int]) -> tuple[Any, list[Reading]]:
+def _repair_listed(grid: Any, stored: Any, shape: Sequence[int]) -> tuple[Any, list[Repair]]:
     """Read a regular grid with lists of lengths along some axes as a rectilinear grid."""
     if not isinstance(stored, list | tuple) or len(stored) != len(shape):
         return grid, []
@@ -276,7 +276,7 @@ def _repair_listed(grid: Any, stored: Any, shape: Sequence[int]) -> tuple[Any, l
         f"The stored chunk grid is invalid: it is named regular, but lists chunk lengths in dimensions {listed}. "
         f"It is read as that rectilinear chunk grid. {_permission()}{RESAVE_HINT}"
     )
-    return rectilinear.RectilinearChunkGridMetadata(chunk_shapes=shapes), [Reading(moves=True, message=message)]
+    return rectilinear.RectilinearChunkGridMetadata(chunk_shapes=shapes), [Repair(moves=True, message=message)]
 
 
 LARGE_NAMES: Final = frozenset(("large_string", "large_binary", "LargeString", "LargeBinary"))

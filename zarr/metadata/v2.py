@@ -25,7 +25,7 @@ from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import ZarrUserWarning
 from zarr.metadata.documents import MetadataMemberError, document_place, dump_document, raise_located, require
 from zarr.metadata.fields import parse_attributes
-from zarr.metadata.repair import Reading, keep_stored, repair_array_document, warn_of_repairs
+from zarr.metadata.repair import Repair, keep_stored, repair_array_document, warn_of_repairs
 from zarr.notices import warn_once
 from zarr.registry import get_numcodec
 from zarr.types import JSON, ZARRAY_JSON, ZATTRS_JSON, MemoryOrder, parse_order
@@ -339,10 +339,10 @@ class ArrayV2Metadata(Metadata):
             If numcodecs does not have a codec.
         """
         member: str | None = "zarr_format"
-        readings: list[Reading] = []
+        repairs: list[Repair] = []
         try:
             parse_zarr_format(require(data, "zarr_format"))
-            data, readings = repair_array_document(stored := data, 2)
+            data, repairs = repair_array_document(stored := data, 2)
             member = "dtype"
             dtype = parse_data_type(data)
             member = "fill_value"
@@ -356,8 +356,8 @@ class ArrayV2Metadata(Metadata):
             metadata = cls(dtype=dtype, fill_value=fill_value, **members)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             raise_located(error, document_place(ZARRAY_JSON, path, member))
-        warn_of_repairs(readings, place or path)
-        keep_stored(metadata, stored, readings)
+        warn_of_repairs(repairs, place or path)
+        keep_stored(metadata, stored, repairs)
         return metadata
 
     def to_dict(self) -> dict[str, JSON]:

@@ -30,7 +30,7 @@ from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata import cache, documents, fields, repair
 from zarr.metadata.documents import MissingNodeTypeError
 from zarr.metadata.fields import AllowedExtraField
-from zarr.metadata.repair import Lengths, Reading
+from zarr.metadata.repair import Lengths, Repair
 from zarr.registry.tables import Changes
 from zarr.types import JSON, ZARR_JSON, DimensionNamesLike
 
@@ -259,12 +259,12 @@ class ArrayV3Metadata(Metadata):
                 return cls.of_members(found)
         at: list[str | None] = [None]
         try:
-            metadata, stored, readings = cls._of_document(data, lengths, at)
+            metadata, stored, repairs = cls._of_document(data, lengths, at)
         except (ValueError, TypeError, KeyError, OverflowError) as error:
             documents.raise_located(error, documents.document_place(ZARR_JSON, path, at[0]))
-        if readings:
-            repair.keep_stored(metadata, stored, readings)
-            repair.warn_of_repairs(readings, place or path)
+        if repairs:
+            repair.keep_stored(metadata, stored, repairs)
+            repair.warn_of_repairs(repairs, place or path)
         if cache.has_whole_shards(metadata.codecs):
             fields.warn_whole_shards()
         elif cache.is_sharable(metadata.__dict__):
@@ -275,21 +275,21 @@ class ArrayV3Metadata(Metadata):
     @classmethod
     def _of_document(
         cls, data: Mapping[str, Any], lengths: Lengths | None, at: list[str | None]
-    ) -> tuple[Self, Mapping[str, Any], list[Reading]]:
+    ) -> tuple[Self, Mapping[str, Any], list[Repair]]:
         """Parse the members one by one; ``at`` holds the name of the present one, for the place of an error."""
         if data.get("node_type") != "array" or repr(data.get("zarr_format")) != "3":
             parse_node_type_array(documents.require(data, "node_type", MissingNodeTypeError))
             parse_zarr_format(documents.require(data, "zarr_format"))
         at[0] = "chunk_grid"
         members: dict[str, Any] = {}
-        readings: list[Reading] = []
+        repairs: list[Repair] = []
         named = data.get("data_type")
         implied = type(named) is not str or named in repair.NAMES
         data = stored = repair.with_codecs_member(data) if implied else data
         if lengths is not None:
             members.update(shape=lengths[0], chunk_grid=RegularChunkGridMetadata.of_lengths(lengths[1]))
         if lengths is None or repair.has_shards(data.get("codecs")):
-            data, readings = repair.repair_array_document(stored, 3)
+            data, repairs = repair.repair_array_document(stored, 3)
         for member, parse in _PARSERS:
             at[0] = member
             if member not in members:
@@ -312,7 +312,7 @@ class ArrayV3Metadata(Metadata):
         metadata = object.__new__(cls)
         # The members are parsed already, so the constructor would only do it again.
         metadata._check_and_set(members)
-        return metadata, stored, readings
+        return metadata, stored, repairs
 
     @classmethod
     def of_members(cls, members: dict[str, Any]) -> Self:

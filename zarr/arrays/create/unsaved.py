@@ -8,7 +8,7 @@ chunks as they are; after that the store of the place serves the array.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from zarr.arrays.create.steps import new_array_metadata
 from zarr.arrays.handle import ArrayHandle, served_from
@@ -21,8 +21,7 @@ from zarr.steps.nodes import write_node_steps
 from zarr.steps.requests import Gather, Put, Steps, ask_steps
 from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
-
-_DOCUMENTS: Final = frozenset(("zarr.json", ".zarray", ".zattrs"))
+from zarr.types import METADATA_NAMES
 
 
 class Draft:
@@ -121,7 +120,7 @@ def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
     place = handle.store_path
     below = f"{place.path}/" if place.path else ""
     values = [(key, value) for key, value in draft.memory._store_dict.items() if key.startswith(below)]
-    chunks = [item for item in values if item[0][len(below) :] not in _DOCUMENTS]
+    chunks = [item for item in values if item[0][len(below) :] not in METADATA_NAMES]
 
     def contents() -> Steps[None]:
         yield Gather(ask_steps(Put(key, value)) for key, value in chunks)

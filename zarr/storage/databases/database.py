@@ -53,7 +53,7 @@ class DatabaseStore(StoreMapping, PayloadStore, CreatingStore):
         """Return a store over the same database, read-only or writable."""
         other = type(self)(self._place, read_only=read_only, **self._options)
         other.path = self.path
-        other.__dict__.update({name: vars(self)[name] for name in ("dimension_separator",) if name in vars(self)})
+        other.dimension_separator = self.dimension_separator
         return other
 
     def _exists(self) -> bool:

@@ -28,11 +28,12 @@ from zarr.storage.remote.fsspec import FsspecStore
 from zarr.storage.url import filesystem_of
 from zarr.storage.wrappers.wrapper import StepsStore, WrapperStore
 from zarr.storage.zip.store import ZipStore as CurrentZipStore
+from zarr.types import METADATA_NAMES, ZARR_JSON
 
 T_Store = TypeVar("T_Store", bound=Store)
 Separator = Literal[".", "/"]
 
-_DOCUMENTS: Final = frozenset((".zarray", ".zgroup", ".zattrs", ".zmetadata"))
+_DOCUMENTS: Final = METADATA_NAMES - {ZARR_JSON}
 _SEPARATORS: Final = (None, ".", "/")
 _NOTHING: Final = b"{}"
 

@@ -15,7 +15,6 @@ from zarr.storage.base import CreatingStore
 from zarr.storage.checks import check_buffer, frozen
 from zarr.storage.keys import check_key, child_names, dir_prefix, is_below_any
 from zarr.storage.ranges import slice_of
-from zarr.types import METADATA_NAMES
 
 
 def digest_of(value: Any) -> bytes | None:
@@ -127,7 +126,7 @@ class OverlayStore(CreatingStore):
         """Return the changes, and the values that must still be there: documents, and values read before a write."""
         with self._lock:
             seen = {
-                key: digest for key, digest in self._seen.items() if key in self._values or key.endswith(_DOCUMENTS)
+                key: digest for key, digest in self._seen.items() if key in self._values or is_document(key)
             }
             defaults = frozenset(key for key in self._defaults if self._values.get(key) is not None)
             removed = tuple(folder for folder in self._removed if not (folder and self._is_removed(folder)))
@@ -272,7 +271,6 @@ class OverlayStore(CreatingStore):
             self._values.update(made)
 
 
-_DOCUMENTS = tuple(METADATA_NAMES)
 
 
 class OverlayStage(Stage):

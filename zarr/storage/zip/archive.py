@@ -21,16 +21,16 @@ from functools import partial
 from typing import IO, Any, Final
 
 from zarr._process import at_exit, at_fork, living
+from zarr.abc.stores.changes import is_document
 from zarr.errors import FolderInPlaceError, ValueReplacedError
 from zarr.storage.checks import refused
-from zarr.storage.keys import METADATA_NAMES, is_key
+from zarr.storage.keys import is_key
 from zarr.storage.local.files import claim, partial_name, sync_directory
 from zarr.storage.zip import container
 from zarr.storage.zip.container import Entry, Handle, ZipFormatError
 
 _COMPACT_ABOVE_BYTES: Final = 1 << 20
 _LONGEST_NAME: Final = 0xFFFF
-_DOCUMENT_ENDS: Final = tuple(METADATA_NAMES)
 
 FORK_WAIT_SECONDS: Final = 5.0
 """The seconds that a fork waits for running calls of one archive."""
@@ -160,7 +160,7 @@ class Archive:
             return
         with contextlib.suppress(FileNotFoundError, ZipFormatError):
             entries = self._known[1] if self._known is not None else self._read_directory(self._opened())
-            if entries and not any(name.endswith(_DOCUMENT_ENDS) for name in entries):
+            if entries and not any(map(is_document, entries)):
                 raise FileExistsError(
                     errno.EEXIST,
                     "this zip file holds no Zarr document and is not named *.zip, so it may be of another program: "

@@ -138,8 +138,8 @@ def _nonconforming(found: dict[str, bytes], name: str, place: StorePath) -> Iter
     document: dict[str, Any] = load_document(found[name], name)
     told_of = [] if "zarr_format" in document else ["there is no member 'zarr_format'."]
     if "shape" in document:
-        _, readings = repair_array_document(document, 3 if name == "zarr.json" else 2)
-        told_of += [reading.message or "a length is written as no length is." for reading in readings]
+        _, repairs = repair_array_document(document, 3 if name == "zarr.json" else 2)
+        told_of += [each.message or "a length is written as no length is." for each in repairs]
     if told_of:
         text = f"the document is read, though the format forbids it: {' '.join(told_of)}"
         yield Fault("document-nonconforming", node_key(place.path, name), place.path, text)
