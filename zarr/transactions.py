@@ -200,11 +200,6 @@ def apply_in_order(store: SyncStore, changes: Changes) -> None:
     parents first; last come deletions. A crash leaves a part of it done. In stores that do not take contents first,
     chunks are deleted before the documents and stored after them.
 
-    Parameters
-    ----------
-    store : SyncStore
-    changes : Changes
-
     Raises
     ------
     TakenError
@@ -268,12 +263,7 @@ def _blocking(name: str) -> Any:
 
 
 class BlockingView(SyncStore):
-    """A synchronous store over a store that has coroutines only.
-
-    Parameters
-    ----------
-    store : Store
-    """
+    """A synchronous store over a store that has coroutines only."""
 
     blocking = True
 

@@ -268,10 +268,6 @@ class ConsolidatedMetadata:
         path : str, optional
             The path of the group, for messages.
 
-        Returns
-        -------
-        ConsolidatedMetadata
-
         Raises
         ------
         TypeError, ValueError
@@ -297,10 +293,6 @@ class ConsolidatedMetadata:
             The parsed document.
         path : str, optional
             The path of the group, for messages.
-
-        Returns
-        -------
-        ConsolidatedMetadata
         """
         return cls.from_documents(split_zmetadata(document)[1], path=path)
 
@@ -314,10 +306,6 @@ class ConsolidatedMetadata:
             Members of the documents, by relative path, in any order.
         path
             Path of the group, for messages.
-
-        Returns
-        -------
-        ConsolidatedMetadata
         """
         nodes: dict[str, NodeMetadata] = {}
         unreadable: dict[str, tuple[Any, Exception]] = {}
@@ -449,10 +437,6 @@ def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
         The members, or a piece of a larger document; in format 2 with the attributes.
     path
         Path of the node, for messages.
-
-    Returns
-    -------
-    ArrayV2Metadata, ArrayV3Metadata or GroupMetadata
 
     Raises
     ------

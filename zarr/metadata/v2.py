@@ -64,10 +64,6 @@ def parse_compressor(data: object) -> Numcodec | None:
     data
         None, a numcodecs codec, or its configuration.
 
-    Returns
-    -------
-    codec or None
-
     Raises
     ------
     ValueError
@@ -196,10 +192,6 @@ def parse_fill_value(data: Any, dtype: ZDType[Any, Any]) -> Any:
         The JSON value.
     dtype
         The data type.
-
-    Returns
-    -------
-    scalar or None
 
     Raises
     ------

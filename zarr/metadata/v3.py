@@ -322,10 +322,6 @@ class ArrayV3Metadata(Metadata):
         ----------
         members : dict
             By name, as the attributes of the object.
-
-        Returns
-        -------
-        ArrayV3Metadata
         """
         metadata = object.__new__(cls)
         object.__setattr__(metadata, "__dict__", members)
