@@ -24,7 +24,7 @@ COLUMNS: Final = ("path", "offset", "size", "raw")
 
 _ROW_BYTES: Final = 24
 _FREE_BYTES: Final = 32 << 20
-_MOST_SWOLLEN: Final = 200
+_MAX_RATIO: Final = 200
 _MOST_RECORDS: Final = 32
 
 
@@ -158,7 +158,7 @@ class ParquetTable(Mapping[str, Any]):
 
     def _check_rows(self, nrows: int, nbytes: int, place: str) -> None:
         """Refuse a file that is small and declares very many rows."""
-        fits = nrows * _ROW_BYTES <= _FREE_BYTES + _MOST_SWOLLEN * nbytes
+        fits = nrows * _ROW_BYTES <= _FREE_BYTES + _MAX_RATIO * nbytes
         require(fits, f"{place} states {nrows} rows, in {nbytes} bytes")
         size = self._record_size
         require(nrows <= size, f"{place} has {nrows} rows, and the record_size of the table is {size}")

@@ -210,8 +210,8 @@ class Archive:
             start = container.data_offset(handle.read_at, entry)
             if bounds is not None and entry.method == container.STORED:
                 return handle.read_at(start + bounds[0], bounds[1] - bounds[0])
-            if container.is_swollen(entry):
-                container.check_swollen(entry, self.entries, partial(self.read, handle))
+            if container.unpacks_to_much(entry):
+                container.refuse_bomb(entry, self.entries, partial(self.read, handle))
             data = container.decompress(handle.read_at(start, entry.stored_size), entry)
         except ZipFormatError as error:
             raise ZipFormatError(f"{self.path or self.file}: {error}") from error

@@ -364,18 +364,18 @@ _MOST_DOCUMENT_BYTES: Final = 1 << 20
 _BITS: Final = re.compile(r"^(?:u?int|float|bfloat|complex|r)(\d+)$")
 
 
-def is_swollen(entry: Entry) -> bool:
+def unpacks_to_much(entry: Entry) -> bool:
     """Return True if an entry unpacks to suspiciously many bytes.
 
     Examples
     --------
-    >>> is_swollen(Entry("a", 8, 0, 1 << 20, 1 << 30, 0)), is_swollen(Entry("a", 8, 0, 1 << 10, 1 << 20, 0))
+    >>> unpacks_to_much(Entry("a", 8, 0, 1 << 20, 1 << 30, 0)), unpacks_to_much(Entry("a", 8, 0, 1 << 10, 1 << 20, 0))
     (True, False)
     """
     return entry.method != STORED and entry.size > max(FREE_BYTES + 2 * entry.stored_size, RATIO * entry.stored_size)
 
 
-def check_swollen(entry: Entry, entries: Mapping[str, Entry], read: Callable[[Entry], bytes]) -> None:
+def refuse_bomb(entry: Entry, entries: Mapping[str, Entry], read: Callable[[Entry], bytes]) -> None:
     """Refuse a suspiciously large entry that no metadata document explains.
 
     Parameters
