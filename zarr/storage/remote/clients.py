@@ -254,7 +254,7 @@ async def wide_client(seconds: float, **options: Any) -> Any:
     return aiohttp.ClientSession(connector=connector, timeout=timeout_of(seconds), **options)
 
 
-def repeats_itself(fs: Any) -> bool:
+def has_own_retries(fs: Any) -> bool:
     """Return True if the user has configured the retries of botocore.
 
     Parameters
@@ -265,7 +265,7 @@ def repeats_itself(fs: Any) -> bool:
     return "retries" in (getattr(fs, "config_kwargs", None) or {})
 
 
-def without_repeats(fs: Any, seconds: float) -> Any:
+def without_retries(fs: Any, seconds: float) -> Any:
     """Return a file system of S3 without retries, otherwise like the given one, which keeps them.
 
     Parameters
@@ -275,7 +275,7 @@ def without_repeats(fs: Any, seconds: float) -> Any:
     seconds : float
         Seconds without any bytes after which a request fails.
     """
-    made = fs.__dict__.setdefault("_zarr_without_repeats", {})
+    made = fs.__dict__.setdefault("_zarr_without_retries", {})
     if seconds not in made:
         other = clone(fs)
         limits = {"read_timeout": seconds, "connect_timeout": seconds, **(other.config_kwargs or {})}

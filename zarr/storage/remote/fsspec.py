@@ -25,7 +25,7 @@ from zarr.storage.local.files import write_file
 from zarr.storage.local.names import true_path
 from zarr.storage.ranges import check_byte_range
 from zarr.storage.remote import clients
-from zarr.storage.remote.clients import allow_connections, clone, make_async, repeats_itself, without_repeats
+from zarr.storage.remote.clients import allow_connections, clone, make_async, has_own_retries, without_retries
 from zarr.storage.remote.retries import Retries, RetryingStore
 from zarr.storage.url import MISTAKES, filesystem_of, naming_url
 
@@ -123,7 +123,7 @@ class FsspecStore(RetryingStore):
         self._root = _absolute(self.fs, path)
         self.allowed_exceptions = allowed_exceptions
         self._kind = clients.kind_of(self.fs)
-        self._retries = Retries(network if self._kind and not repeats_itself(self.fs) else {"tries": 1})
+        self._retries = Retries(network if self._kind and not has_own_retries(self.fs) else {"tries": 1})
         self._forget_loops()
         if "://" in path and not path.startswith("http"):
             scheme, _ = path.split("://", maxsplit=1)
@@ -143,7 +143,7 @@ class FsspecStore(RetryingStore):
             mine = owner() is loop or type(self.fs).__name__ == "AsyncFileSystemWrapper"
             fs = self.fs if mine else clone(self.fs)
             if self._kind == "s3" and self._retries.tries > 1:
-                fs = without_repeats(fs, self._retries.request_seconds)
+                fs = without_retries(fs, self._retries.request_seconds)
             allow_connections(fs, self._retries.request_seconds)
             self._by_loop[loop] = fs
         return fs

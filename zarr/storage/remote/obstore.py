@@ -47,7 +47,7 @@ def _folder_of(store: Any) -> str | None:
     return None if prefix is None else os.path.join(os.getcwd(), prefix)
 
 
-def _without_repeats(store: Any, seconds: float) -> Any:
+def _without_retries(store: Any, seconds: float) -> Any:
     """Return a client without retries, otherwise like the given one."""
     args, options = store.__getnewargs_ex__()
     limits = {"read_timeout": timedelta(seconds=seconds), **(options.get("client_options") or {})}
@@ -106,7 +106,7 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         if getattr(store, "retry_config", None) is not None:
             self._retries.tries = 1
             return store
-        return _without_repeats(store, self._retries.request_seconds)
+        return _without_retries(store, self._retries.request_seconds)
 
     def _once(self, what: str, key: str, call: Callable[[Any], Awaitable[T]]) -> Awaitable[T]:
         """Await a call that makes one request, which may be repeated; the call receives the client."""
