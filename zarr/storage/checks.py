@@ -212,7 +212,7 @@ class DamagedDatabaseError(OSError, StoreDamagedError):
     """
 
 
-def refused(error: OSError, path: str) -> OSError:
+def cannot_create(error: OSError, path: str) -> OSError:
     """Return the error if a file or a folder cannot be created: of the same class, with advice.
 
     Parameters
@@ -224,7 +224,7 @@ def refused(error: OSError, path: str) -> OSError:
 
     Examples
     --------
-    >>> print(refused(PermissionError(13, "Permission denied"), "/a place/that is not/x.zarr"))
+    >>> print(cannot_create(PermissionError(13, "Permission denied"), "/a place/that is not/x.zarr"))
     [Errno 13] Permission denied; nothing can be made in '/': choose another place, or have this one made writable: \
 '/a place/that is not/x.zarr'
     """

@@ -32,7 +32,7 @@ REPAIR_FOLDER: Final = ".zarr-repair"
 
 
 # Patterns are compiled at their first use: most programs never need them.
-_HALF_CHARACTER: Final = "[\ud800-\udfff]"
+_LONE_SURROGATE: Final = "[\ud800-\udfff]"
 
 _CONTROL: Final = r"[\x00-\x1f\x7f]"
 
@@ -106,27 +106,27 @@ def is_below_any(key: str, folders: Container[str]) -> bool:
     return "" in folders
 
 
-def is_tidy(path: str) -> bool:
+def is_normalized(path: str) -> bool:
     """Return True if an absolute path is as ``Path`` would write it; most are.
 
     Examples
     --------
-    >>> is_tidy("/a/b"), is_tidy("/a//b"), is_tidy("/a/."), is_tidy("a")
+    >>> is_normalized("/a/b"), is_normalized("/a//b"), is_normalized("/a/."), is_normalized("a")
     (True, False, False, False)
     """
     parts = f"{path}/"
     return path[:1] == "/" and not ("//" in parts or "/./" in parts or "\\" in path or "\0" in path)
 
 
-def has_half_character(text: str) -> bool:
+def has_lone_surrogate(text: str) -> bool:
     """Return True if a text has half of a surrogate pair.
 
     Examples
     --------
-    >>> has_half_character("\u00e9"), has_half_character("\\ud800")
+    >>> has_lone_surrogate("\u00e9"), has_lone_surrogate("\\ud800")
     (False, True)
     """
-    return not text.isascii() and re.search(_HALF_CHARACTER, text) is not None
+    return not text.isascii() and re.search(_LONE_SURROGATE, text) is not None
 
 
 def check_key(key: str) -> None:
@@ -175,7 +175,7 @@ def is_key(name: object) -> bool:
         return False
     if WINDOWS and is_device(name):
         return False
-    return not (name[1:2] == ":" and name[0].isascii() and name[0].isalpha()) and not has_half_character(name)
+    return not (name[1:2] == ":" and name[0].isascii() and name[0].isalpha()) and not has_lone_surrogate(name)
 
 
 def is_device(key: str) -> bool:
@@ -346,7 +346,7 @@ def normalize_path(path: str | bytes | Path | None) -> str:
         raise KeyNotAllowedError(
             f"The path {path!r} is invalid because its string representation contains '.' or '..' segments."
         )
-    if "\0" in text or (not text.isascii() and has_half_character(text)):
+    if "\0" in text or (not text.isascii() and has_lone_surrogate(text)):
         what = "a NUL character" if "\0" in text else "half a surrogate pair"
         raise KeyNotAllowedError(f"The path {path!r} is invalid because it contains {what}.")
     return "/".join(parts)

@@ -201,7 +201,7 @@ def commit_changes(base: str, fsync: bool, changes: Changes) -> None:
     here = aside
     try:
         plan = _write_down(aside, changes, fsync)
-        _take_turn(aside, journal)
+        _publish_journal(aside, journal)
         here = journal
         overlay.check_expected(changes, lambda key: files.read_file(names.below(root, key)))
         if fsync:
@@ -264,7 +264,7 @@ def _inode(path: str) -> int | None:
         return None
 
 
-def _take_turn(aside: str, journal: str) -> None:
+def _publish_journal(aside: str, journal: str) -> None:
     """Give the journal its name, which exists only once."""
     deadline = time.monotonic() + WAIT_SECONDS
     while True:

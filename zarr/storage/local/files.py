@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 import zarr_core
 from zarr._lazy import shutil
 from zarr.errors import FolderInPlaceError, NotAValueError, ValueReplacedError
-from zarr.storage.checks import file_in_place, not_regular, refused
+from zarr.storage.checks import cannot_create, file_in_place, not_regular
 from zarr.storage.keys import METADATA_NAMES, RESERVED_NAMES, WINDOWS, is_partial, partial_owner
 
 try:
@@ -180,7 +180,7 @@ def make_directories(path: str, fsync: bool = False) -> None:
     try:
         os.makedirs(path, exist_ok=True)
     except (FileNotFoundError, PermissionError) as error:
-        raise refused(error, path) from error
+        raise cannot_create(error, path) from error
     for directory in reversed(new):
         sync_directory(os.path.dirname(directory) or ".")
 
@@ -440,13 +440,13 @@ def sweep(path: str) -> None:
         if time.time() - status.st_mtime < SWEEP_AFTER_SECONDS:
             return
         if stat.S_ISDIR(status.st_mode):
-            _give_back(path)
+            _restore_replaced(path)
             remove_folder(path, ignore_errors=True)
         else:
             os.unlink(path)
 
 
-def _give_back(hidden: str) -> None:
+def _restore_replaced(hidden: str) -> None:
     """Put back what a dead process had set aside, if its place is still free: see ``changes.exchange``."""
     directory, name = os.path.split(hidden)
     place = os.path.join(directory, name[1:].rpartition(".partial")[0].rpartition(".")[0])

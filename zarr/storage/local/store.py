@@ -32,7 +32,7 @@ from zarr.storage.keys import (
     dir_prefix,
     is_key,
     is_partial,
-    is_tidy,
+    is_normalized,
 )
 from zarr.storage.local import files, names
 from zarr.types import AccessModeLiteral
@@ -105,14 +105,14 @@ class LocalStore(CreatingStore):
             raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
         self.fsync = fsync
         check_local_path(os.fspath(root))
-        if isinstance(root, str) and is_tidy(root):
+        if isinstance(root, str) and is_normalized(root):
             self._base = f"{root}/"
         else:
-            self._lie_in(Path(root))
+            self._use_folder(Path(root))
         if os.access(self._base + JOURNAL_FOLDER, os.F_OK):  # most folders have none; this raises no error
             local_changes.recover(self._base, fsync)
 
-    def _lie_in(self, root: Path) -> None:
+    def _use_folder(self, root: Path) -> None:
         """Use a folder: keep its given name, and a name that is valid in any working directory."""
         self.root = root
         base = root.absolute().as_posix()
@@ -155,8 +155,8 @@ class LocalStore(CreatingStore):
         await super()._open()
 
     def __str__(self) -> str:
-        tidy = "root" not in self.__dict__  # then the folder has its absolute name
-        return f"file://{self._base[:-1] if tidy else self.root.as_posix()}"
+        normalized = "root" not in self.__dict__  # then the folder has its absolute name
+        return f"file://{self._base[:-1] if normalized else self.root.as_posix()}"
 
     @property
     def _identity(self) -> tuple[object, ...]:
@@ -166,7 +166,7 @@ class LocalStore(CreatingStore):
     def lock_prefix(self) -> str:
         """Return the name under which the keys of this store are locked."""
         base = self._base[:-1]
-        if names.ASK_FOR_PATH is not None or not is_tidy(base) or not zarr_core.has_no_links(base):
+        if names.ASK_FOR_PATH is not None or not is_normalized(base) or not zarr_core.has_no_links(base):
             base = names.true_path(self._base).rstrip("/")
         return f"file:{base}"
 
@@ -518,7 +518,7 @@ class LocalStore(CreatingStore):
             raise FileExistsError(f"Destination root {target} already exists; {self.root} was left where it is")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(self._base[:-1], target)
-        self._lie_in(target)
+        self._use_folder(target)
 
     def bulk_access(self) -> BulkAccess | None:
         """Return that the core may open the files itself, unless links must be checked."""
@@ -530,7 +530,7 @@ class LocalStore(CreatingStore):
         self.__dict__.update(state)
         self.__dict__.setdefault("fsync", False)
         if "_base" not in state:
-            self._lie_in(self.root)
+            self._use_folder(self.root)
 
 
 class _StagedStore(LocalStore):

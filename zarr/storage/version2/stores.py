@@ -715,23 +715,23 @@ class LRUStoreCache(KVStore):
         self._cache.invalidate_keys()
 
 
-class _GoneStore:
+class _RemovedStore:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise TypeError(f"there is no {type(self).__name__} any more. {type(self).__doc__}")
 
 
-class ABSStore(_GoneStore):
+class ABSStore(_RemovedStore):
     """Open Azure blobs with zarr.storage.FsspecStore.from_url('abfs://...', storage_options={...}) and adlfs.
 
     Or with zarr.storage.ObjectStore(obstore.store.AzureStore(...)).
     """
 
 
-class RedisStore(_GoneStore):
+class RedisStore(_RemovedStore):
     """Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), as one over a redis client."""
 
 
-class MongoDBStore(_GoneStore):
+class MongoDBStore(_RemovedStore):
     """Give any mutable mapping of str to bytes to zarr.storage.KVStore(mapping), as one over a collection."""
 
 

@@ -23,7 +23,7 @@ from typing import IO, Any, Final
 from zarr._process import at_exit, at_fork, living
 from zarr.abc.stores.changes import is_document
 from zarr.errors import FolderInPlaceError, ValueReplacedError
-from zarr.storage.checks import refused
+from zarr.storage.checks import cannot_create
 from zarr.storage.keys import is_key
 from zarr.storage.local.files import claim, partial_name, sync_directory
 from zarr.storage.zip import container
@@ -180,7 +180,7 @@ class Archive:
                 os.makedirs(directory or ".", exist_ok=True)
                 handle = Handle(io.FileIO(self._temporary, "xb+"), owned=True)
             except (FileNotFoundError, PermissionError) as error:
-                raise refused(error, self.path) from error
+                raise cannot_create(error, self.path) from error
             handle.claim()
         self._end, self._writable, self._dirty, self._seen = 0, True, True, None
         self._new = self.path is not None
