@@ -6,7 +6,7 @@ reads a store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
@@ -550,20 +550,20 @@ def complete_shuffles(members: dict[str, Any], document: Mapping[str, Any], dtyp
     4
     """
     filters, compressor = members["filters"], members["compressor"]
-    if not any(map(_is_open, (*(filters or ()), compressor))) or not _is_of_netcdf(document):
+    if not any(map(_lacks_item_size, (*(filters or ()), compressor))) or not _is_of_netcdf(document):
         return
     size = dtype.to_native_dtype().itemsize
-    members["filters"] = None if filters is None else tuple([_completed(codec, size) for codec in filters])
-    members["compressor"] = _completed(compressor, size)
+    members["filters"] = None if filters is None else tuple([_with_item_size(codec, size) for codec in filters])
+    members["compressor"] = _with_item_size(compressor, size)
 
 
-def _is_open(codec: Any) -> bool:
+def _lacks_item_size(codec: Any) -> bool:
     return getattr(codec, "codec_id", None) == "shuffle" and codec.elementsize == 0
 
 
-def _completed(codec: Any, size: int) -> Numcodec:
+def _with_item_size(codec: Any, size: int) -> Numcodec:
     settings: Any = {"id": "shuffle", "elementsize": size}
-    return get_numcodec(settings) if _is_open(codec) else codec
+    return get_numcodec(settings) if _lacks_item_size(codec) else codec
 
 
 def _is_of_netcdf(document: Mapping[str, Any]) -> bool:
@@ -572,11 +572,6 @@ def _is_of_netcdf(document: Mapping[str, Any]) -> bool:
     if any(name.startswith(_MARKS) for name in names if isinstance(name, str)):
         return True
     # netCDF-C also writes numbers as text.
-    text = any(isinstance(codec.get("elementsize"), str) for codec in _stored_codecs(document))
+    codecs = (*(document.get("filters") or ()), document.get("compressor"))
+    text = any(isinstance(codec, Mapping) and isinstance(codec.get("elementsize"), str) for codec in codecs)
     return text or list(islice(document, len(_ORDER))) == _ORDER
-
-
-def _stored_codecs(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for codec in (*(document.get("filters") or ()), document.get("compressor")):
-        if isinstance(codec, Mapping):
-            yield codec

@@ -31,8 +31,8 @@ from zarr.storage.keys import (
     check_prefix,
     dir_prefix,
     is_key,
-    is_partial,
     is_normalized,
+    is_partial,
 )
 from zarr.storage.local import files, names
 from zarr.types import AccessModeLiteral

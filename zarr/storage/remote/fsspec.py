@@ -25,7 +25,7 @@ from zarr.storage.local.files import write_file
 from zarr.storage.local.names import true_path
 from zarr.storage.ranges import check_byte_range
 from zarr.storage.remote import clients
-from zarr.storage.remote.clients import allow_connections, clone, make_async, has_own_retries, without_retries
+from zarr.storage.remote.clients import allow_connections, clone, has_own_retries, make_async, without_retries
 from zarr.storage.remote.retries import Retries, RetryingStore
 from zarr.storage.url import MISTAKES, filesystem_of, naming_url
 
