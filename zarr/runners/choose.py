@@ -1,4 +1,8 @@
-"""Choose the runner for a store."""
+"""Choose the runner for a store, and share it among all arrays and groups over that store object.
+
+A store with plain methods gets an ``InlineRunner``, any other one a ``LoopRunner``; asynchronous callers get an
+``AsyncRunner``. Runners are kept only as long as something uses them.
+"""
 
 from __future__ import annotations
 

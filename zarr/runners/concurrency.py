@@ -1,4 +1,7 @@
-"""Limits for one event loop: the gate for requests, and the window of running jobs."""
+"""Limit what one event loop does at a time: a gate for requests, a window for jobs, a pool for blocking calls.
+
+A change of a store that is cancelled gets a moment to end by itself, so that no value is left half written.
+"""
 
 from __future__ import annotations
 

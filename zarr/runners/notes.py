@@ -1,4 +1,7 @@
-"""Notes of a job that makes a node: they lie in the store until the node is complete, also if the program dies."""
+"""Progress notes of a long job that makes a node (a copy, a conversion), so that it can continue after a crash.
+
+The notes lie in the store of the node, in a folder of their own, until the node is complete.
+"""
 
 from __future__ import annotations
 

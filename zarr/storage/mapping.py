@@ -1,4 +1,8 @@
-"""Stores as mappings of keys to bytes: the protocol of the stores of zarr-python 2."""
+"""Let stores be used as mutable mappings of keys to bytes, as in zarr-python 2.
+
+``MappingProtocol`` has the methods with names that no store has; ``StoreMapping`` adds those that both have, such as
+``get``, which tell the two uses apart by their arguments.
+"""
 
 from __future__ import annotations
 

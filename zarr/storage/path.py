@@ -1,4 +1,7 @@
-"""A place in a store: the place of an array or a group."""
+"""The place of an array or a group: a store and a path in it (``StorePath``).
+
+Access modes are checked here. The methods that read and write one value are those of zarr-python.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The base of stores that hold bytes: three methods for many values at once define all others."""
+"""The base of stores that hold bytes, as databases and zip files: ``PayloadStore``.
+
+A subclass defines how many values are read, written and listed at once; all other methods follow from these three.
+``MappingStore`` is such a store over any mutable mapping.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Compare places in stores: two names may lead to the same values."""
+"""Compare places in stores, which may have several names: by links, by URLs, by other classes of stores.
+
+A copy or an overwrite uses this to refuse a target that lies within its source.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The base of the stores in one file of a database, and the locks that keep a fork out of a call of its library."""
+"""The base of stores in one file of a database, and gates that keep forks and calls of its library apart.
+
+A child that is forked during a call of SQLite or LMDB would inherit the locks of the library; so a fork waits some
+seconds for the running calls to end, and new calls wait until the fork has ended.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Hierarchies of N5, shown as format 3."""
+"""Show hierarchies of N5 as format 3, for reading.
+
+A block is decoded by the codec ``n5_default``; keys and axes are in reverse order in N5.
+"""
 
 from __future__ import annotations
 

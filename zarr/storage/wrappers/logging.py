@@ -1,4 +1,7 @@
-"""Log the calls of a store."""
+"""Log the calls of a store, with their durations: ``LoggingStore``.
+
+It logs what the library calls. The loggers of ``zarr.logs`` show requests and operations without a wrapper.
+"""
 
 from __future__ import annotations
 

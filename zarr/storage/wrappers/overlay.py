@@ -1,4 +1,8 @@
-"""Changes that are not stored yet, over a store that they do not reach yet."""
+"""Keep pending changes in memory, over a store that is only read: ``OverlayStore``.
+
+A transaction collects its changes in one. Stores that make many changes in one step (``TransactionStore``) build a node
+in one. Both then give the collected changes to the store, which checks that the values they depend on are unchanged.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A store as one array sees it through its storage transformers: they handle chunks, not documents."""
+"""Apply the storage transformers of an array: ``TransformedStore``.
+
+Keys of its chunks go through the transformers; documents, and all keys outside the array, go to the store itself.
+"""
 
 from __future__ import annotations
 
