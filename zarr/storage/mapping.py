@@ -332,8 +332,7 @@ class MappingProtocol:
 
         Returns
         -------
-        set of str
-            Names, without the path.
+        int
         """
         where = normalize_path(path)
         if where:

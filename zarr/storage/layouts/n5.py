@@ -128,6 +128,13 @@ _CHUNK = re.compile(r"\d+(\.\d+)*")
 _BLOCK = re.compile(r"\d+")
 
 
+def attributes_steps(path: str) -> Steps[dict[str, Any] | None]:
+    """Read the attributes of a node at a path of the store below; None if there are none."""
+    key = join(path, DOCUMENT)
+    raw = yield from read_steps(key)
+    return None if raw is None else parse_object(raw, key)
+
+
 class N5Store(LayoutStore):
     """A hierarchy of N5, for reading: every folder is a group, or an array if its attributes have dimensions.
 
@@ -169,14 +176,9 @@ class N5Store(LayoutStore):
             return None
         return self._below(path, *reversed(name.split(".")))
 
-    def _attributes_steps(self, path: str) -> Steps[dict[str, Any] | None]:
-        key = self._below(path, DOCUMENT)
-        raw = yield from read_steps(key)
-        return None if raw is None else parse_object(raw, key)
-
     def document_steps(self, path: str) -> Steps[bytes | None]:
         """Return the document of an array, or of a group: of any folder that is not empty."""
-        attributes = yield from self._attributes_steps(path)
+        attributes = yield from attributes_steps(self._below(path))
         if attributes is None:
             if path and not (yield ListDir(dir_prefix(self._below(path)))):
                 return None
@@ -188,7 +190,7 @@ class N5Store(LayoutStore):
     def list_dir_steps(self, prefix: str) -> Steps[list[str]]:
         """Return the names below a group; below an array, those of its chunks."""
         path = check_prefix(prefix).strip("/")
-        attributes = yield from self._attributes_steps(path)
+        attributes = yield from attributes_steps(self._below(path))
         if attributes is not None and is_n5_array(attributes):
             return child_names((yield from self.list_prefix_steps(dir_prefix(path))), path)
         found = yield ListDir(dir_prefix(self._below(path)))

@@ -187,12 +187,10 @@ def make_directories(path: str, fsync: bool = False) -> None:
 
 def _create(path: str, fsync: bool) -> int:
     """Create a file that must not exist, with its directories."""
-    for _ in range(16):
-        try:
-            return os.open(path, _WRITE_FLAGS, 0o666)
-        except FileNotFoundError:
-            # Try again if another process removes the directories at the same time.
-            make_directories(os.path.dirname(path), fsync)
+    try:
+        return os.open(path, _WRITE_FLAGS, 0o666)
+    except FileNotFoundError:
+        make_directories(os.path.dirname(path), fsync)
     return os.open(path, _WRITE_FLAGS, 0o666)
 
 

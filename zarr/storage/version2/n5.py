@@ -25,9 +25,8 @@ from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import ZarrUserWarning
 from zarr.notices import warn
 from zarr.steps.requests import Delete, Get, List, ListDir, Put, Steps
-from zarr.storage.checks import parse_object
 from zarr.storage.keys import child_names, dir_prefix, join, nearest_above
-from zarr.storage.layouts.n5 import N5_KEYS, compression_of, is_n5_array, users_attributes
+from zarr.storage.layouts.n5 import DOCUMENT, N5_KEYS, attributes_steps, compression_of, is_n5_array, users_attributes
 from zarr.storage.layouts.n5 import N5Store as CurrentN5Store
 from zarr.storage.local.store import LocalStore
 from zarr.storage.version2.stores import FoldedStore, Format2Store, FSStore, document_of, remove_folder
@@ -37,7 +36,7 @@ from zarr.storage.wrappers.wrapper import Call, StepsStore
 
 N5_FORMAT: Final = "2.0.0"
 n5_keywords: Final = ["n5", "dataType", "dimensions", "blockSize", "compression"]
-n5_attrs_key: Final = "attributes.json"
+n5_attrs_key: Final = DOCUMENT
 WRAPPER: Final = "n5_wrapper"
 
 
@@ -356,15 +355,10 @@ class N5Files(StepsStore):
         """Return the wrapped store, and the key of the block for the key of a chunk."""
         return self._store, block_key(key)
 
-    def _attributes_steps(self, path: str) -> Steps[dict[str, Any] | None]:
-        key = join(path, n5_attrs_key)
-        raw = yield Get(key)
-        return None if raw is None else parse_object(raw.to_bytes(), key)
-
     def _document_steps(self, key: str) -> Steps[bytes | None]:
         """Return a document of format 2; a folder with something other than blocks in it is a group."""
         path, name = key.rpartition("/")[0], document_of(key) or ""
-        attributes = yield from self._attributes_steps(path)
+        attributes = yield from attributes_steps(path)
         if attributes is None and name == ".zgroup":
             found = yield ListDir(dir_prefix(path))
             attributes = {} if any(not part.isdigit() for part in found) else None
@@ -402,10 +396,8 @@ class N5Files(StepsStore):
             yield Put(block_key(key), value)
             return
         path = key.rpartition("/")[0]
-        stored = yield from self._attributes_steps(path)
-        attributes = with_document(stored or {}, name or "", json.loads(value.to_bytes()), not path)
-        raw = json.dumps(attributes, indent=4, sort_keys=True).encode()
-        yield Put(join(path, n5_attrs_key), default_buffer_prototype().buffer.from_bytes(raw))
+        stored = yield from attributes_steps(path)
+        yield _put_attributes(path, with_document(stored or {}, name or "", json.loads(value.to_bytes()), not path))
 
     # All documents of a node are in one file: writers of them take turns.
 
@@ -435,11 +427,10 @@ class N5Files(StepsStore):
         if name not in _NAMES:
             yield Delete(block_key(key))
             return
-        stored = yield from self._attributes_steps(path)
+        stored = yield from attributes_steps(path)
         if name == ".zattrs" and stored is not None and users_attributes(stored) != stored:
             left = {word: value for word, value in stored.items() if word not in users_attributes(stored)}
-            raw = json.dumps(left, indent=4, sort_keys=True).encode()
-            yield Put(join(path, n5_attrs_key), default_buffer_prototype().buffer.from_bytes(raw))
+            yield _put_attributes(path, left)
         elif stored is not None:
             yield Delete(join(path, n5_attrs_key))
 
@@ -451,7 +442,7 @@ class N5Files(StepsStore):
         keys: list[str] = []
         arrays: set[str] = set()
         for path in sorted(nodes):
-            attributes = (yield from self._attributes_steps(path)) or {}
+            attributes = (yield from attributes_steps(path)) or {}
             arrays.update([path] if is_n5_array(attributes) else [])
             keys += [join(path, name) for name in _NAMES if document_from(attributes, name) is not None]
         for key in found:
@@ -467,12 +458,18 @@ class N5Files(StepsStore):
     def list_dir_steps(self, prefix: str) -> Steps[list[str]]:
         """Return the names directly below a folder."""
         path = prefix.strip("/")
-        attributes = yield from self._attributes_steps(path)
+        attributes = yield from attributes_steps(path)
         if attributes is not None and is_n5_array(attributes):
             return child_names((yield from self.list_prefix_steps(dir_prefix(path))), path)
         found = yield ListDir(dir_prefix(path))
         documents = [name for name in _NAMES if document_from(attributes, name) is not None]
         return sorted([*(name for name in found if name != n5_attrs_key), *documents])
+
+
+def _put_attributes(path: str, attributes: Mapping[str, Any]) -> Put:
+    """Return the request that stores the attributes of a node."""
+    raw = json.dumps(attributes, indent=4, sort_keys=True).encode()
+    return Put(join(path, n5_attrs_key), default_buffer_prototype().buffer.from_bytes(raw))
 
 
 class _N5(Format2Store[N5Files]):
