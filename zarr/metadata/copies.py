@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 INLINE: Final = "zarr.json"
 ASIDE: Final = ".zmetadata"
-WAYS: Final = {INLINE: (b"consolidated_metadata", b"metadata"), ASIDE: (b"metadata",)}
-"""The names that lead to the table of a copy, by the name of the document."""
+TABLE_PATHS: Final = {INLINE: (b"consolidated_metadata", b"metadata"), ASIDE: (b"metadata",)}
+"""The members that lead to the table of documents in a copy, by the name of the document that holds the copy."""
 
 MOST_KEPT_BYTES: Final = 64 << 20
-"""So many bytes of texts are kept, save the one that was made last."""
+"""Maximum number of bytes of kept texts; the text that was made last is kept in any case."""
 
 _kept: Final[deque[CopyText]] = deque(maxlen=16)
 
@@ -40,8 +40,8 @@ class CopyText:
     Parameters
     ----------
     raw : bytes
-    way : tuple of bytes
-        The names that lead to the copy; one of ``WAYS``.
+    table_path : tuple of bytes
+        The members that lead to the table of documents; one of ``TABLE_PATHS``.
     opening, closing : int
         Where the table of members begins, after its brace, and where its closing brace is.
     places : ndarray of int64, shape (members, 3)
@@ -56,18 +56,18 @@ class CopyText:
     b'{"metadata": {"a": 1, "b": [2]}}'
     """
 
-    __slots__ = ("_in_order", "_numbers", "closing", "names", "opening", "places", "raw", "way")
+    __slots__ = ("_in_order", "_numbers", "closing", "names", "opening", "places", "raw", "table_path")
 
     def __init__(
         self,
         raw: bytes,
-        way: tuple[bytes, ...],
+        table_path: tuple[bytes, ...],
         opening: int,
         closing: int,
         places: npt.NDArray[np.int64],
         names: list[str] | None,
     ) -> None:
-        self.raw, self.way, self.opening, self.closing = raw, way, opening, closing
+        self.raw, self.table_path, self.opening, self.closing = raw, table_path, opening, closing
         self.places, self.names = places, names
         order = None if names is None else [tree_order(name) for name in names]
         self._in_order = order is None or all(before < after for before, after in pairwise(order))
@@ -121,7 +121,7 @@ class CopyText:
         Parameters
         ----------
         changes : mapping of name to JSON value
-            What the members are to say, new ones too; None takes a member away.
+            The changed and new members; None removes a member.
         """
         parts = self._parts(changes) if self._in_order else self._sorted_parts(changes)
         made = self._joined(parts, changes)
@@ -129,7 +129,7 @@ class CopyText:
         return _keep(made)
 
     def _parts(self, changes: Mapping[str, Any]) -> list[tuple[int, int] | str]:
-        """Return what the table is to consist of: ranges of members that stay, and names of those that change."""
+        """Return the parts of the changed table: ranges of members that stay, and names of those that change."""
         old = {name: self.place_of(name) for name in changes}
         events = [(number, name) for name, (number, there) in old.items() if there or changes[name] is not None]
         parts: list[tuple[int, int] | str] = []
@@ -153,7 +153,7 @@ class CopyText:
         return [members[name] for name in sorted(members, key=tree_order)]
 
     def _joined(self, parts: list[tuple[int, int] | str], changes: Mapping[str, Any]) -> CopyText:
-        """Put together the text of ranges of members that stay and of names of members that are new."""
+        """Join the parts of a changed table to the text of the whole document."""
         whole, step = memoryview(self.raw), self._step()
         lead, separator, tail = self._margins(step)
         step = step if b"\n" in lead else None
@@ -182,23 +182,23 @@ class CopyText:
         plain = self.names is None and all(_is_plain(part) for part in parts if isinstance(part, str))
         if not plain and self.names is None:
             names = [encoded_name(made[start:stop]) for start, stop, _ in table.tolist()]
-        return CopyText(made, self.way, self.opening, length + len(tail), table, None if plain else names)
+        return CopyText(made, self.table_path, self.opening, length + len(tail), table, None if plain else names)
 
     def _step(self) -> int | None:
-        """Return the spaces of a level in this text; None where it has no lines."""
+        """Return the number of spaces of one level of indentation; None if the text is one line."""
         start = self.raw.index(b"{") + 1
         margin = self.raw[start : self.raw.index(b'"', start)]
         return len(margin) - margin.rindex(b"\n") - 1 if b"\n" in margin and not margin.strip() else None
 
     def _margins(self, step: int | None) -> tuple[bytes, bytes, bytes]:
-        """Return what stands before the first member, between two, and after the last one."""
+        """Return the text before the first member, between two members, and after the last one."""
         if len(self):
             lead = self.raw[self.opening : int(self.places[0, 0]) - 1]
             tail = self.raw[int(self.places[-1, 2]) : self.closing]
         elif step is None:
             lead = tail = b""
         else:
-            tail = b"\n" + b" " * (step * len(self.way))
+            tail = b"\n" + b" " * (step * len(self.table_path))
             lead = tail + b" " * step
         return lead, b"," + (lead if b"\n" in lead else b" "), tail
 
@@ -208,7 +208,7 @@ def _is_plain(name: str) -> bool:
 
 
 def encoded_name(raw: bytes) -> str:
-    """Return the name that stands between two quotes in a JSON text."""
+    """Return the name of a member from its JSON form without the quotes."""
     name: str = next(iter(load_document(b'{"%s": 0}' % raw, "a name")))
     return name
 
@@ -276,39 +276,39 @@ def find_copy(raw: bytes, name: str, label: str) -> CopyText | None:
     MetadataValidationError
         If it is no document.
     """
-    way = WAYS[name]
-    found = _looked_up(raw, way)
+    table_path = TABLE_PATHS[name]
+    found = _looked_up(raw, table_path)
     if found is not None:
         return found
     document = load_document(raw, label)  # another form, or damaged
     table: Any = document
-    for step in way:
+    for step in table_path:
         table = table.get(step.decode()) if isinstance(table, dict) else None
-    return _looked_up(dump_document(document), way) if isinstance(table, dict) else None
+    return _looked_up(dump_document(document), table_path) if isinstance(table, dict) else None
 
 
-def _looked_up(raw: bytes, way: tuple[bytes, ...]) -> CopyText | None:
+def _looked_up(raw: bytes, table_path: tuple[bytes, ...]) -> CopyText | None:
     for kept in tuple(_kept):
-        if kept.way == way and kept.raw == raw:
+        if kept.table_path == table_path and kept.raw == raw:
             return kept
-    found = _located(raw, way)
+    found = _located(raw, table_path)
     return None if found is None else _keep(found)
 
 
-def _located(raw: bytes, way: tuple[bytes, ...]) -> CopyText | None:
+def _located(raw: bytes, table_path: tuple[bytes, ...]) -> CopyText | None:
     """Find the members in a text; None where that is no such document, or has a name twice."""
-    found = zarr_core.find_json_members(raw, way)
+    found = zarr_core.find_json_members(raw, table_path)
     if found is None:
         return None
     opening, closing, places, plain, ordered = found
     if plain and ordered:
-        return CopyText(raw, way, opening, closing, places, None)
+        return CopyText(raw, table_path, opening, closing, places, None)
     cut = [raw[start:stop] for start, stop, _ in places.tolist()]
     try:
         names = [str(name, "ascii") for name in cut] if plain else list(map(encoded_name, cut))
     except ValueError:
         return None
-    return CopyText(raw, way, opening, closing, places, names) if len(set(names)) == len(names) else None
+    return CopyText(raw, table_path, opening, closing, places, names) if len(set(names)) == len(names) else None
 
 
 def load_without_copy(raw: bytes, name: str) -> dict[str, Any]:
@@ -321,7 +321,7 @@ def load_without_copy(raw: bytes, name: str) -> dict[str, Any]:
         with suppress(MetadataValidationError):
             document = load_document(raw, name)
     if document is None:
-        copy = _looked_up(raw, WAYS[INLINE])
+        copy = _looked_up(raw, TABLE_PATHS[INLINE])
         document = load_document(raw if copy is None else copy.without(), name)
     document.pop("consolidated_metadata", None)
     return document
@@ -344,7 +344,7 @@ def with_stored_copy(raw: bytes, copy: CopyText) -> bytes:
     >>> with_stored_copy(empty, copy)
     b'{"zarr_format": 3, "consolidated_metadata": {"metadata": {"a": 1}}, "node_type": "group"}'
     """
-    place = _located(raw, WAYS[INLINE])
+    place = _located(raw, TABLE_PATHS[INLINE])
     assert place is not None
     return raw[: place.opening] + copy.raw[copy.opening : copy.closing] + raw[place.closing :]
 

@@ -79,9 +79,8 @@ def from_array_steps(
     if not isinstance(data, ArrayFace):
         array = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asarray(data)
         parameters = {name: _CHOSEN[name] if _kept(name, value) else value for name, value in given.items()}
-        if (
-            given["zarr_format"] is None
-        ):  # independent of the configuration: this function keeps the format of its source; the default is 3
+        if given["zarr_format"] is None:
+            # Independent of the configuration: this function keeps the format of its source; the default is 3.
             parameters["zarr_format"] = getattr(store_path.store, "default_zarr_format", 3)
         parameters.update(overwrite=overwrite, config=config, write_data=write_data)
         return create_array_steps(store_path, data=array, **parameters)
