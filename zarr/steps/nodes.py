@@ -7,7 +7,7 @@ document that makes it a node, and of several simultaneous creations exactly one
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import takes_contents_first
@@ -333,6 +333,19 @@ def write_node(
     return requests.Gather((_write_locked_steps(place, metadata, overwrite, contents, locking),))
 
 
+class _NewNode(NamedTuple):
+    """A node that is created, and the groups that are missing above it."""
+
+    place: StorePath
+    zarr_format: ZarrFormat
+    documents: dict[str, Buffer]
+    contents: Callable[[], Steps[Any]] | None
+    missing: list[str]
+    overwrite: bool
+    replaces: bool
+    """True if what is there is removed first."""
+
+
 def _write_locked_steps(
     place: StorePath,
     metadata: NodeMetadata,
@@ -340,6 +353,7 @@ def _write_locked_steps(
     contents: Callable[[], Steps[Any]] | None,
     locking: str,
 ) -> Steps[dict[str, Buffer]]:
+    """Create a node under its lock, in the way that the store allows."""
     path, zarr_format = place.path, metadata.zarr_format
     _names.check_new_path(path)
     documents = metadata.to_buffer_dict(default_buffer_prototype())
@@ -351,64 +365,60 @@ def _write_locked_steps(
     if not (replaces or (alone and not overwrite)):
         yield from check_absent_steps(place, zarr_format)
     missing = yield from missing_ancestors_steps(place, zarr_format)
-    if staged:
-        if alone and not missing and not (replaces and (yield requests.ListDir(path))):
-            ((name, raw),) = documents.items()
-            try:
-                if (yield requests.PutIfAbsent(f"{path}/{name}" if path else name, raw)):
-                    return documents
-            except ReadOnlyError:  # an existing node is reported first
-                yield from check_absent_steps(place, zarr_format)
-                raise
-            if not overwrite:
-                yield from check_absent_steps(place, zarr_format)
-        yield from _stage_node_steps(place, documents, missing, overwrite, replaces, contents, zarr_format)
-        return documents
-    yield from _put_groups_steps(missing, zarr_format)
-    early = takes_contents_first(place.store)
-    if replaces:
+    if alone and not missing and not (replaces and (yield requests.ListDir(path))):
+        ((name, raw),) = documents.items()
+        try:
+            if (yield requests.PutIfAbsent(f"{path}/{name}" if path else name, raw)):
+                return documents
+        except ReadOnlyError:  # an existing node is reported first
+            yield from check_absent_steps(place, zarr_format)
+            raise
+        if not overwrite:
+            yield from check_absent_steps(place, zarr_format)
+    new = _NewNode(place, zarr_format, documents, contents, missing, overwrite, replaces)
+    yield from (_stage_node_steps if staged else _write_in_place_steps)(new)
+    return documents
+
+
+def _write_in_place_steps(new: _NewNode) -> Steps[None]:
+    """Write a node value by value, in the order that fits the store."""
+    path, contents = new.place.path, new.contents
+    yield from _put_groups_steps(new.missing, new.zarr_format)
+    early = takes_contents_first(new.place.store)
+    if new.replaces:
         if early:  # The documents first: if the rest is not reached, nothing half removed is shown.
             yield requests.Gather([requests.ask_steps(requests.Delete(node_key(path, name))) for name in MAKING])
         yield requests.DeletePrefix(path)
     if contents is not None and early:
         yield from contents()
-    if overwrite:
-        yield from _put_steps(path, documents)
-    elif not (yield from _put_absent_steps(path, documents)):
+    if new.overwrite:
+        yield from _put_steps(path, new.documents)
+    elif not (yield from _put_absent_steps(path, new.documents)):
         # Another process was faster: the error names the node that is there now.
-        yield from check_absent_steps(place, zarr_format)
+        yield from check_absent_steps(new.place, new.zarr_format)
     if contents is not None and not early:
         yield from contents()
-    return documents
 
 
-def _stage_node_steps(
-    place: StorePath,
-    documents: dict[str, Buffer],
-    missing: list[str],
-    overwrite: bool,
-    replaces: bool,
-    contents: Callable[[], Steps[Any]] | None,
-    zarr_format: ZarrFormat,
-) -> Steps[None]:
+def _stage_node_steps(new: _NewNode) -> Steps[None]:
     """Build a node aside, with its contents and the missing groups above it, and publish it as a whole."""
-    path = place.path
-    absent = [] if overwrite else [node_key(path, name) for name in _NODE_NAMES[zarr_format]]
+    path = new.place.path
+    absent = [] if new.overwrite else [node_key(path, name) for name in _NODE_NAMES[new.zarr_format]]
 
     def build_steps() -> Steps[None]:
-        yield from _put_groups_steps(missing, zarr_format)
-        if replaces:
+        yield from _put_groups_steps(new.missing, new.zarr_format)
+        if new.replaces:
             yield requests.DeletePrefix(path)
-        if contents is not None:
-            yield from contents()
-        yield from _put_steps(path, documents)
+        if new.contents is not None:
+            yield from new.contents()
+        yield from _put_steps(path, new.documents)
 
-    top = missing[0] if missing else path
+    top = new.missing[0] if new.missing else path
     try:
-        yield requests.Staged(build_steps(), top, replace=[path] if replaces else [], absent=absent)
+        yield requests.Staged(build_steps(), top, replace=[path] if new.replaces else [], absent=absent)
     except TakenError:
         # Another process was faster: the error names the node that is there now.
-        yield from check_absent_steps(place, zarr_format)
+        yield from check_absent_steps(new.place, new.zarr_format)
         raise
 
 
