@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 import zarr
 from zarr.abc.codec import ArrayBytesCodec, _check_codecjson_v2
-from zarr.abc.store import RangeByteRequest
+from zarr.abc.store import RangeByteRequest, _store_supports_sync_io
 from zarr.api.asynchronous import _get_shape_chunks, _like_args
 from zarr.codecs import BytesCodec, GzipCodec, ShardingCodec, TransposeCodec
 from zarr.codecs.sharding import _ShardIndex, _ShardingByteSetter, _ShardReader
@@ -20,10 +21,16 @@ from zarr.core.buffer import cpu, default_buffer_prototype
 from zarr.core.chunk_utils import ChunkTransform, _merge_chunk_array, chunk_is_empty, evolve_codecs
 from zarr.core.codec_pipeline import AsyncChunkTransform
 from zarr.core.dtype import Int16
+from zarr.core.indexing import (
+    _lexicographic_order,
+    _morton_order,
+    lexicographic_order_coords,
+    morton_order_coords,
+)
 from zarr.core.json_parse import convert, parse_field
 from zarr.core.metadata import io
-from zarr.errors import MetadataValidationError
-from zarr.storage import MemoryStore, StorePath
+from zarr.errors import MetadataValidationError, ZarrUserWarning
+from zarr.storage import FsspecStore, MemoryStore, StorePath, WrapperStore
 
 # ------------------------------------------------------------------------------------------- json_parse
 
@@ -229,3 +236,57 @@ def test_a_model_gives_what_it_has() -> None:
     assert _like_args(Model(shape=(4,), chunks=(2,)), 3) == {"shape": (4,), "chunks": (2,), "zarr_format": 3}
     array = zarr.zeros_like(Model(shape=(4, 3), chunks=(2, 3)))
     assert (array.shape, array.chunks, array.dtype) == ((4, 3), (2, 3), np.dtype("f8"))
+
+
+# ------------------------------------------------------------------------------------------- orders, stores
+
+
+@pytest.mark.parametrize("shape", [(), (0, 2), (4,), (2, 3), (3, 2, 2)])
+def test_orders_of_chunks_are_rows_of_coordinates(shape: tuple[int, ...]) -> None:
+    assert _lexicographic_order(shape).tolist() == [list(coords) for coords in np.ndindex(*shape)]
+    for order, coords in (
+        (_morton_order, morton_order_coords),
+        (_lexicographic_order, lexicographic_order_coords),
+    ):
+        rows = order(shape)
+        assert rows.shape == (np.prod(shape, dtype=int), len(shape))
+        assert tuple(map(tuple, rows.tolist())) == coords(shape)
+        assert sorted(coords(shape)) == list(np.ndindex(*shape))
+        assert not rows.flags.writeable
+
+
+class OtherStore(MemoryStore):
+    _supports_sync_io = False
+
+
+def test_a_wrapper_answers_for_its_store_whether_plain_methods_work() -> None:
+    asynchronous = FsspecStore.from_url("memory://sync-io")
+    assert _store_supports_sync_io(WrapperStore(MemoryStore()))
+    assert not _store_supports_sync_io(WrapperStore(asynchronous))
+    assert not _store_supports_sync_io(OtherStore())
+    with pytest.raises(TypeError, match="does not support synchronous get"):
+        WrapperStore(asynchronous).get_sync("a")
+
+
+@pytest.mark.filterwarnings("ignore:Consolidated metadata is currently not part")
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_change_of_a_group_does_not_repeat_what_opening_it_has_told(zarr_format: Any) -> None:
+    store = MemoryStore()
+    root = zarr.create_group(store, zarr_format=zarr_format)
+    root.create_array("a", shape=2, chunks=2, dtype="i4", fill_value=0)
+    zarr.consolidate_metadata(store)
+    key = ".zmetadata" if zarr_format == 2 else "zarr.json"
+    text = store._store_dict[key].to_bytes().decode()
+    document = json.loads(text)
+    if zarr_format == 2:
+        document["metadata"]["a/.zarray"]["chunks"] = [0]
+    else:
+        document["consolidated_metadata"]["metadata"]["a"]["chunk_grid"]["configuration"]["chunk_shape"] = [0]
+    store._store_dict[key] = cpu.Buffer.from_bytes(json.dumps(document).encode())
+    with pytest.warns(ZarrUserWarning, match="is read as"):
+        group = zarr.open_group(store, mode="r+", use_consolidated=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ZarrUserWarning)
+        group.attrs["x"] = 1
+        group.update_attributes({"y": 2})
+    assert dict(zarr.open_group(store, use_consolidated=False).attrs) == {"x": 1, "y": 2}

@@ -47,7 +47,7 @@ def fresh_steps(handle: GroupHandle) -> Steps[None]:
         return
     origin = StorePath(handle.store, handle.origin)
     try:
-        top = yield from open_group_steps(origin, handle.metadata.zarr_format)
+        top = yield from open_group_steps(origin, handle.metadata.zarr_format, again=True)
     except NodeNotFoundError:
         return
     metadata: NodeMetadata | None = top.metadata

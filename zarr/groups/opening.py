@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import nullcontext
 
 from zarr import errors
 from zarr.abc.stores.abilities import AT_HAND, bulk_kind
@@ -12,7 +13,7 @@ from zarr.metadata.consolidated import load_with_copy
 from zarr.metadata.copies import load_without_copy
 from zarr.metadata.documents import document_place, load_document, locate
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
-from zarr.notices import warn
+from zarr.notices import warn, without_warnings
 from zarr.steps.consolidated import settle, version
 from zarr.steps.documents import blame_copy, blame_inline_copy, name_store, wanted_names
 from zarr.steps.nodes import read_node_steps
@@ -24,7 +25,10 @@ V2_COPY = ".zmetadata"
 
 
 def open_group_steps(
-    store_path: StorePath, zarr_format: ZarrFormat | None = None, use_consolidated: bool | str | None = None
+    store_path: StorePath,
+    zarr_format: ZarrFormat | None = None,
+    use_consolidated: bool | str | None = None,
+    again: bool = False,
 ) -> Steps[GroupHandle]:
     """Read the documents of a group.
 
@@ -36,6 +40,8 @@ def open_group_steps(
     use_consolidated : bool, str or None
         Use consolidated metadata of the group. None: if there is any. True: it must be there. False: ignore it. A
         string is the key of consolidated metadata in format 2.
+    again : bool
+        If True, do not warn about documents that break the specification: the user has been warned already.
 
     Returns
     -------
@@ -73,7 +79,8 @@ def open_group_steps(
     if inline is None and group is None:
         raise errors.GroupNotFoundError(store_path.store, path)
     try:
-        metadata = _parsed(found, copy_name, store_path, use_consolidated)
+        with without_warnings() if again else nullcontext():
+            metadata = _parsed(found, copy_name, store_path, use_consolidated)
     except Exception as error:
         name_store(error, store_path)
         raise

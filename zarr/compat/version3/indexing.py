@@ -5,6 +5,8 @@ Needed by tifffile (`BasicIndexer`), cubed (`OrthogonalIndexer`) and zarrs (`is_
 
 from __future__ import annotations
 
+import functools
+import math
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -563,14 +565,34 @@ def decode_morton(z: int, chunk_shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(coords)
 
 
-def morton_order_coords(chunk_shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+@functools.lru_cache(maxsize=16)
+def morton_order(shape: tuple[int, ...]) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Return the coordinates of all chunks of a grid along the Z-curve, as rows of a read-only array."""
+    return _frozen(np.array(zarr_core.morton_order(shape), dtype=np.intp).reshape(math.prod(shape), len(shape)))
+
+
+@functools.lru_cache(maxsize=16)
+def lexicographic_order(shape: tuple[int, ...]) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Return the coordinates of all chunks of a grid, the last axis fastest, as rows of a read-only array."""
+    return _frozen(np.indices(shape, dtype=np.intp).reshape(len(shape), math.prod(shape)).T)
+
+
+def _frozen(rows: np.ndarray[Any, np.dtype[np.intp]]) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Return an array that many callers share."""
+    rows.flags.writeable = False
+    return rows
+
+
+@functools.lru_cache(maxsize=16)
+def morton_order_coords(chunk_shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return the coordinates of all chunks of a grid along the Z-curve."""
-    return tuple(tuple(int(i) for i in row) for row in zarr_core.morton_order(tuple(chunk_shape)))
+    return tuple(tuple(row) for row in morton_order(chunk_shape).tolist())
 
 
-def lexicographic_order_coords(chunk_shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+@functools.lru_cache(maxsize=16)
+def lexicographic_order_coords(chunk_shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return the coordinates of all chunks of a grid, the last axis fastest."""
-    return tuple(np.ndindex(*chunk_shape))
+    return tuple(tuple(row) for row in lexicographic_order(chunk_shape).tolist())
 
 
 def colexicographic_order_coords(chunk_shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
