@@ -114,7 +114,9 @@ def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | st
         document = load(raw.to_bytes(), _name(store_path, "zarr.json"))
         if document.get("node_type") == "array":
             raise errors.ContainsArrayError(store_path.store, store_path.path)
-        metadata = GroupMetadata.from_dict(document, path=store_path.path, name="zarr.json")
+        metadata = GroupMetadata.from_dict(
+            document, path=store_path.path, name="zarr.json", place=store_path.label
+        )
     except (ValueError, TypeError) as error:
         blame_inline_copy(error, raw.to_bytes(), store_path)
         raise
@@ -154,7 +156,7 @@ def _with_copy(
         blame_copy(error, store_path)
         raise
     try:
-        consolidated = ConsolidatedMetadata.from_zmetadata(document, path=store_path.path)
+        consolidated = ConsolidatedMetadata.from_zmetadata(document, store_path.path, store_path.label)
     except (ValueError, TypeError) as error:
         raise blame_copy(locate(error, document_place(name, store_path.path)), store_path) from error
     return dataclasses.replace(metadata, consolidated_metadata=consolidated)

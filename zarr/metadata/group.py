@@ -105,7 +105,9 @@ class GroupMetadata(Metadata):
         )
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], *, path: str | None = None, name: str | None = None) -> Self:
+    def from_dict(
+        cls, data: Mapping[str, Any], *, path: str | None = None, name: str | None = None, place: str | None = None
+    ) -> Self:
         """Read the parsed document or documents.
 
         Parameters
@@ -117,6 +119,8 @@ class GroupMetadata(Metadata):
             Path of the group, for messages.
         name
             The name of its document, ``zarr.json`` or ``.zgroup``: its format must be that of the name.
+        place
+            The place of the group, for warnings about members of its consolidated metadata; by default its path.
 
         Returns
         -------
@@ -142,7 +146,7 @@ class GroupMetadata(Metadata):
             member = "consolidated_metadata"
             # An empty object, and null, which was once written, mean that there is no consolidated metadata.
             raw_copy = data.get(member) or None
-            copy = raw_copy if raw_copy is None else ConsolidatedMetadata.from_stored(raw_copy, path=path)
+            copy = raw_copy if raw_copy is None else ConsolidatedMetadata.from_stored(raw_copy, path, place)
             member = "attributes"
             attributes = parse_attributes(data.get(member))
             member = None
@@ -255,10 +259,12 @@ class ConsolidatedMetadata:
         for key, document in documents.items() if isinstance(documents, Mapping) else ():
             if not isinstance(document, Mapping | Piece):
                 raise TypeError(f"Invalid value for metadata items. key='{key}', type='{type(document).__name__}'")
-        return cls.from_stored(data, path=path)
+        return cls.from_stored(data, path)
 
     @classmethod
-    def from_stored(cls, data: Mapping[str, JSON], *, path: str | None = None) -> ConsolidatedMetadata:
+    def from_stored(
+        cls, data: Mapping[str, JSON], path: str | None = None, place: str | None = None
+    ) -> ConsolidatedMetadata:
         """Do the same for a stored document: unreadable members do not prevent the reading of the others.
 
         Parameters
@@ -267,6 +273,8 @@ class ConsolidatedMetadata:
             The object ``consolidated_metadata``.
         path : str, optional
             The path of the group, for messages.
+        place : str, optional
+            The place of the group, for warnings; by default its path.
 
         Raises
         ------
@@ -281,10 +289,12 @@ class ConsolidatedMetadata:
         documents = data.get("metadata")
         if not isinstance(documents, Mapping):
             raise TypeError(f"Unexpected type for 'metadata': {type(documents)}")
-        return cls.from_documents(documents, path=path)
+        return cls.from_documents(documents, path, place)
 
     @classmethod
-    def from_zmetadata(cls, document: Mapping[str, Any], *, path: str | None = None) -> ConsolidatedMetadata:
+    def from_zmetadata(
+        cls, document: Mapping[str, Any], path: str | None = None, place: str | None = None
+    ) -> ConsolidatedMetadata:
         """Read the document ``.zmetadata`` of format 2; parameters, result and errors as `from_dict`.
 
         Parameters
@@ -293,11 +303,15 @@ class ConsolidatedMetadata:
             The parsed document.
         path : str, optional
             The path of the group, for messages.
+        place : str, optional
+            The place of the group, for warnings; by default its path.
         """
-        return cls.from_documents(split_zmetadata(document)[1], path=path)
+        return cls.from_documents(split_zmetadata(document)[1], path, place)
 
     @classmethod
-    def from_documents(cls, documents: Mapping[str, Any], *, path: str | None = None) -> ConsolidatedMetadata:
+    def from_documents(
+        cls, documents: Mapping[str, Any], path: str | None = None, place: str | None = None
+    ) -> ConsolidatedMetadata:
         """Read the parsed documents of nodes.
 
         Parameters
@@ -306,6 +320,8 @@ class ConsolidatedMetadata:
             Members of the documents, by relative path, in any order.
         path
             Path of the group, for messages.
+        place
+            The place of the group, for warnings; by default its path.
         """
         nodes: dict[str, NodeMetadata] = {}
         unreadable: dict[str, tuple[Any, Exception]] = {}
@@ -315,7 +331,8 @@ class ConsolidatedMetadata:
                 # The group itself, which has its own document.
                 continue
             try:
-                nodes[name] = parse_member(document, f"{path}/{name}" if path else name)
+                where = f"{path}/{name}" if path else name
+                nodes[name] = parse_member(document, where, f"{place}/{name}" if place else where)
             except (ValueError, TypeError, KeyError, OverflowError) as error:
                 unreadable[name] = (document.document if type(document) is Piece else document, error)
         return _nest(nodes, unreadable)
@@ -428,7 +445,7 @@ def _check_format(document: Mapping[str, Any], name: str) -> None:
         raise ValueError(f"a document {name} cannot be of format {found!r}")
 
 
-def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
+def parse_member(document: Any, path: str | None = None, place: str | None = None) -> NodeMetadata:
     """Read the parsed document of a node of any kind.
 
     Parameters
@@ -437,6 +454,8 @@ def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
         The members, or a piece of a larger document; in format 2 with the attributes.
     path
         Path of the node, for messages.
+    place
+        The place of the node, for warnings; by default its path.
 
     Raises
     ------
@@ -449,27 +468,27 @@ def parse_member(document: Any, path: str | None = None) -> NodeMetadata:
     3
     """
     if type(document) is Piece:
-        return _parse_piece(document, path)
+        return _parse_piece(document, path, place)
     if not isinstance(document, Mapping):
         raise MetadataTypeError(f"The document of the node {path!r} is not an object but {type(document)}.")
     zarr_format = document.get("zarr_format")
     if zarr_format == 2:
         if "shape" in document:
-            return ArrayV2Metadata.from_dict(document, path=path)
+            return ArrayV2Metadata.from_dict(document, path=path, place=place)
         return GroupMetadata.from_dict(document, path=path)
     if zarr_format != 3:
         older = ".zarray" if "shape" in document else ZGROUP_JSON
         where = document_place(ZARR_JSON if "node_type" in document else older, path, "zarr_format")
         raise MetadataValidationError(f"Expected the integer 2 or 3, got {zarr_format!r} (in {where})")
     if parse_node_type(document.get("node_type")) == "array":
-        return ArrayV3Metadata.from_dict(document, path=path)
+        return ArrayV3Metadata.from_dict(document, path=path, place=place)
     return GroupMetadata.from_dict(document, path=path)
 
 
-def _parse_piece(piece: Piece, path: str | None) -> NodeMetadata:
+def _parse_piece(piece: Piece, path: str | None, place: str | None) -> NodeMetadata:
     if piece.members is not None:
         return ArrayV3Metadata.of_members(piece.members)
-    node = parse_member(piece.document, path)
+    node = parse_member(piece.document, path, place)
     if isinstance(node, ArrayV3Metadata) and not has_whole_shards(node.codecs) and is_sharable(node.__dict__):
         keep(piece.known, node.__dict__, (piece.key, node.attributes))
     return node

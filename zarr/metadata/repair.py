@@ -42,6 +42,8 @@ RESAVE_HINT: Final = (
     "consolidated metadata, call zarr.consolidate_metadata then."
 )
 
+_MAX_QUOTED: Final = 80
+
 
 @record(frozen=True)
 class Repair:
@@ -123,11 +125,11 @@ def plain_lengths(document: Mapping[str, Any]) -> Lengths | None:
 
 
 def warn_of_repairs(repairs: Sequence[Repair], place: object) -> None:
-    """Warn once about the repairs of a document; the warning names the array."""
+    """Warn once about the repairs of a document; the warning names the array, if its place is known."""
     messages = [each.message for each in repairs if each.message is not None] if repairs else ()
     if messages:
-        name = getattr(place, "label", place or "")
-        warn(f"Array {name!r}: {' '.join(messages)}", ZarrUserWarning)
+        name = getattr(place, "label", place)
+        warn(f"{f'Array {name!r}: ' if name else ''}{' '.join(messages)}", ZarrUserWarning)
 
 
 def keep_stored(metadata: Any, stored: Mapping[str, Any], repairs: Sequence[Repair]) -> None:
@@ -164,9 +166,16 @@ def _zeros_message(stored: Sequence[Any], lengths: Sequence[int], shape: Sequenc
     if not parts:
         return None
     return (
-        f"The stored chunk shape {list(stored)} is invalid: a chunk size is at least 1. It is read as {lengths}, "
-        f"reading {' and '.join(parts)}, as no chunk can be stored under a chunk size of 0. {RECREATE_HINT}"
+        f"The stored chunk shape {_shown(stored)} is invalid: a chunk size is at least 1. "
+        f"It is read as {_shown(lengths)}, reading {' and '.join(parts)}, as no chunk can be stored under a chunk size "
+        f"of 0. {RECREATE_HINT}"
     )
+
+
+def _shown(lengths: Sequence[Any]) -> str:
+    """Return the lengths for a message, which quotes the beginning of long lists."""
+    text = str([list(each) if isinstance(each, tuple) else each for each in lengths])
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}..."
 
 
 def has_shards(codecs: Any) -> bool:
@@ -276,7 +285,8 @@ def _repair_listed(grid: Any, stored: Any, shape: Sequence[int]) -> tuple[Any, l
         f"The stored chunk grid is invalid: it is named regular, but lists chunk lengths in dimensions {listed}. "
         f"It is read as that rectilinear chunk grid. {_permission()}{RESAVE_HINT}"
     )
-    return rectilinear.RectilinearChunkGridMetadata(chunk_shapes=shapes), [Repair(moves=True, message=message)]
+    messages = filter(None, (_zeros_message(stored, shapes, shape, False), message))
+    return rectilinear.RectilinearChunkGridMetadata(chunk_shapes=shapes), [Repair(True, text) for text in messages]
 
 
 LARGE_NAMES: Final = frozenset(("large_string", "large_binary", "LargeString", "LargeBinary"))

@@ -216,7 +216,7 @@ def parse_v3(
         if wanted is None and document.get("node_type") == "group":
             if not copy:
                 document.pop("consolidated_metadata", None)
-            return group.GroupMetadata.from_dict(document, path=path, name="zarr.json")
+            return group.GroupMetadata.from_dict(document, path=path, name="zarr.json", place=place_label(place))
         return v3.ArrayV3Metadata.from_dict(document, path=path, place=place, raw=raw)
     except Exception as error:
         if wanted is None:

@@ -205,9 +205,24 @@ def test_a_consolidated_copy_says_what_the_document_says(zarr_format: int) -> No
         return metadata["a"]["chunk_grid"]["configuration"]["chunk_shape"]
 
     assert copy() == [0]
-    with pytest.warns(ZarrUserWarning, match="is read as"):
-        group = zarr.open_consolidated(store)
+    for opened in (zarr.open, zarr.open_consolidated):
+        with pytest.warns(ZarrUserWarning, match=f"^Array '{store}/a': .* is read as"):
+            group = opened(store)
     group.attrs["x"] = 1
     assert copy() == [0]
     group["a"][:] = 1
     assert copy() == [1]
+
+
+def test_a_warning_names_what_is_known_and_is_short() -> None:
+    metadata = zarr.create_array({}, shape=(4, 10_000), chunks=(1, 10), dtype="int8").metadata
+    document = json.loads(json.dumps(metadata.to_dict()))
+    document["chunk_grid"]["configuration"]["chunk_shape"] = [0, [10] * 1000]
+    with pytest.warns(ZarrUserWarning) as told:
+        read = type(metadata).from_dict(document)
+    (text,) = [str(each.message) for each in told]
+    assert text.startswith("The stored chunk shape [0, [10, 10,")
+    assert "reading 0 in dimension 0 as 1" in text
+    assert "lists chunk lengths in dimensions [1]" in text
+    assert len(text) < 1600
+    assert read.chunk_grid.chunk_shapes == (1, (10,) * 1000)
