@@ -255,11 +255,11 @@ class LockTable:
 
     def try_acquire(self, name: str, owner: int = 0) -> bool:
         """Acquire the key if it is free."""
-        if not GIL:
-            with self._guard:
-                return self._try_acquire(name, owner)
         mine = [owner]
         try:
+            if not GIL:
+                with self._guard:
+                    return self._acquire_guarded(name, mine)
             if self.queues.setdefault(name, mine) is not mine:
                 return False
             self._last_change = next(self._numbers)
@@ -269,11 +269,10 @@ class LockTable:
             self._untake(name, mine)
             raise
 
-    def _try_acquire(self, name: str, owner: int) -> bool:
-        """Acquire the key under the guard."""
-        if name in self.queues:
+    def _acquire_guarded(self, name: str, mine: list[Any]) -> bool:
+        """Acquire the key under the guard, for the owner in ``mine``."""
+        if self.queues.setdefault(name, mine) is not mine:
             return False
-        self.queues[name] = [owner]
         self._last_change = next(self._numbers)
         return not self._give_to_claim(name)
 
