@@ -471,7 +471,7 @@ _ROWS: Final = {
     "name": "name : str\n    Path of the array below the group.\n",
     "shape": "shape : int or tuple of int\n    Elements along each dimension.\n",
     "fill_value": "fill_value : scalar\n    The value of all elements.\n",
-    "data": "data : Array or array-like\n    The model: lends shape and dtype; a zarr array also chunks and codecs.\n",
+    "data": "data : Array or array-like\n    Gives shape and dtype; a zarr array also chunks and codecs.\n",
     "zarr_format": "zarr_format : 2, 3 or None\n    By default that of the model, if it is a zarr array.\n",
 }
 _ROWS["a"] = _ROWS["data"].replace("data", "a", 1)

@@ -276,8 +276,10 @@ def parameters_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_c
     found: dict[str, Any] = {}
     if codecs is not None:
         found.update(split_codecs(codecs))
+    if isinstance(encoding, tuple):
+        encoding = dict(zip(("name", "separator"), encoding, strict=True))
     if encoding is not None:
-        found["chunk_key_encoding"] = _key_encoding(encoding)
+        found["chunk_key_encoding"] = encoding
     return found
 
 
@@ -325,13 +327,6 @@ def _refuse(zarr_format: int, **parameters: Any) -> None:
     for name, value in parameters.items():
         if value is not None:
             raise ValueError(f"{name} cannot be used for arrays with zarr_format {zarr_format}.{_INSTEAD[name]}")
-
-
-def _key_encoding(encoding: Any) -> Any:
-    if isinstance(encoding, tuple):
-        name, separator = encoding
-        return {"name": name, "separator": separator}
-    return encoding
 
 
 def split_codecs(codecs: Iterable[Any]) -> dict[str, Any]:

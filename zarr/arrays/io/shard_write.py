@@ -88,9 +88,7 @@ def chunks_inside(layout: ArrayLayout, coords: tuple[int, ...], counts: tuple[in
     return inside
 
 
-def kept_runs(
-    shard: ShardLevel, counts: tuple[int, ...], table: Ndarray, replaced: list[int]
-) -> tuple[list[Piece], list[RangeByteRequest]]:
+def kept_runs(shard: ShardLevel, counts: tuple[int, ...], table: Ndarray, replaced: list[int]) -> list[Piece]:
     """Return the parts of a shard that stay, as runs of bytes, with their places in the old shard.
 
     A run ends where the next inner chunk does not follow in the old shard, or where a written one comes between.
@@ -100,20 +98,19 @@ def kept_runs(
     stays[replaced] = False
     places = order[stays[order]]
     if not len(places):
-        return [], []
+        return []
     offsets, lengths = table[places, 0].astype(np.int64), table[places, 1].astype(np.int64)
     between = np.searchsorted(np.sort(ranks[replaced]), ranks[places])
     follows = (offsets[1:] == offsets[:-1] + lengths[:-1]) & (between[1:] == between[:-1])
     starts = [0, *(np.flatnonzero(~follows) + 1).tolist(), len(places)]
-    pieces, ranges = [], []
+    pieces = []
     for first, stop in pairwise(starts):
         begin, end = int(offsets[first]), int(offsets[stop - 1] + lengths[stop - 1])
         here = slice(first, stop)
         piece = Piece(int(ranks[places[first]]), places[here], offsets[here] - begin, lengths[here])
         piece.span = (begin, end)
         pieces.append(piece)
-        ranges.append(RangeByteRequest(begin, end))
-    return pieces, ranges
+    return pieces
 
 
 def _all_there(ranges: list[RangeByteRequest], found: Any) -> list[Buffer]:
@@ -306,11 +303,13 @@ class _Chosen:
         table = parsed_index(self.shard, raw, self.part.nchunks)
         check_rows(table)
         self.index = raw
-        self.kept, ranges = kept_runs(self.shard, self.part.counts, table, self.part.inner)
+        self.kept = kept_runs(self.shard, self.part.counts, table, self.part.inner)
         inner = zip(self.part.inner, self.whole, strict=True)
         self.changed = [place for place, whole in inner if not whole and (table[place] != EMPTY).any()]
         rows = [table[place].tolist() for place in self.changed]
-        self.ranges = ([] if self.splice else ranges) + [RangeByteRequest(at, at + length) for at, length in rows]
+        spans = [] if self.splice else [piece.span for piece in self.kept]
+        spans += [(at, at + length) for at, length in rows]
+        self.ranges = [RangeByteRequest(*span) for span in spans]
         return self.ranges
 
 
