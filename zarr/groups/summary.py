@@ -17,15 +17,8 @@ from zarr.steps.requests import Steps
 from zarr.types import ZarrFormat, printable
 
 
-def tree_steps(
-    handle: GroupHandle,
-    expand: bool | None = None,
-    level: int | None = None,
-    max_nodes: int = 500,
-    plain: bool = False,
-) -> Steps[TreeRepr]:
+def tree_steps(handle: GroupHandle, level: int | None, max_nodes: int, plain: bool) -> Steps[TreeRepr]:
     """Draw the hierarchy below a group."""
-    del expand
     records = yield from members_steps(handle, level, most=max_nodes + 1)
     truncated = ""
     if len(records) > max_nodes:
@@ -78,7 +71,7 @@ def tree_at_hand_steps(handle: GroupHandle) -> Steps[TreeRepr | None]:
         return None
     level = 0 if handle.consolidated is None and kind == "files" else None
     try:
-        return (yield from tree_steps(handle, None, level, 100, True))
+        return (yield from tree_steps(handle, level, 100, True))
     except (OSError, ValueError, TypeError, KeyError, OverflowError):  # tree() raises it
         return None
 

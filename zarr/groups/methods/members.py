@@ -136,7 +136,7 @@ class HasMembers(GroupFace):
             └── x (4,) int8
         <BLANKLINE>
         """
-        return self._run(summary.tree_steps(self._handle, expand, level, max_nodes, plain))
+        return self._run(summary.tree_steps(self._handle, level, max_nodes, plain))
 
     def _repr_html_(self) -> str:
         """Return the page of a notebook; with members if they are cheap to find (memory, folder, consolidated)."""
