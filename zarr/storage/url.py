@@ -119,11 +119,9 @@ def is_pipeline(url: object) -> bool:
     >>> is_pipeline("file:///x.zip|zip:"), is_pipeline("a|b")
     (True, False)
     """
-    return isinstance(url, str) and "|" in url and all(map(_PART.fullmatch, url.split("|")[1:])) and not _is_file(url)
-
-
-def _is_file(url: str) -> bool:
-    return "://" not in url and os.path.exists(url)
+    if not (isinstance(url, str) and "|" in url and all(map(_PART.fullmatch, url.split("|")[1:]))):
+        return False
+    return "://" in url or not os.path.exists(url)
 
 
 def parse_pipeline(url: str) -> tuple[str, list[Part]]:

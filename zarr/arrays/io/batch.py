@@ -135,7 +135,7 @@ class Batch:
         """Write into the batch; a write as large as the limit of the batch goes straight to the store."""
         yield self.lock
         if layout is not self.layout:
-            yield from _agree_steps(self, layout)
+            yield from _take_layout_steps(self, layout)
         budget = self.budget
         large = budget.over or plan.nslots * layout.chunk_nbytes >= budget.limit
         if large and layout is self.layout:
@@ -145,7 +145,9 @@ class Batch:
         for i in range(plan.nslots):
             slot = plan.slot(i)
             if fields is not None:
-                yield from _fields_steps(self, layout, slot)
+                # The other fields of each element come first: a mask covers elements, not their fields.
+                _pending_for(self, layout, slot)
+                yield from _complete_steps(self, slot.coords)
             _put(self, layout, slot, value, fields)
         if large or budget.nbytes > budget.limit:
             yield from self.flush_steps()
@@ -154,7 +156,7 @@ class Batch:
         """Read the stored elements, with the pending ones over them."""
         yield self.lock
         if layout is not self.layout:
-            yield from _agree_steps(self, layout)
+            yield from _take_layout_steps(self, layout)
         if not layout.reads_missing:  # a chunk that only the batch has is not missing
             yield from self.flush_steps()
         touched = [i for i in range(plan.nslots) if plan.coords(i) in self.chunks] if self.chunks else []
@@ -239,7 +241,7 @@ def _widened(known: ArrayLayout, layout: ArrayLayout) -> ArrayLayout | None:
     return layout if theirs is layout.metadata else layout.reshaped(theirs)
 
 
-def _agree_steps(batch: Batch, layout: ArrayLayout) -> Steps[None]:
+def _take_layout_steps(batch: Batch, layout: ArrayLayout) -> Steps[None]:
     """Change to the layout of the present read or write; call this under the lock of the batch.
 
     Pending chunks were written by another object for the same array, or for an array with other chunks that has been
@@ -290,12 +292,6 @@ def _complete_steps(batch: Batch, coords: Coords, anew: bool = False) -> Steps[N
 
 
 # ----------------------------------------------------------------------------------------------- writing
-
-
-def _fields_steps(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Steps[None]:
-    """Add the other fields of each element: a mask covers elements, not their fields."""
-    _pending_for(batch, layout, slot)
-    yield from _complete_steps(batch, slot.coords)
 
 
 def _pending_for(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot) -> Pending:

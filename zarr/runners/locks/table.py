@@ -264,7 +264,10 @@ class LockTable:
                 return False
             self._last_change = next(self._numbers)
             # First the key, then a check of the claims; a claim does it in the opposite order: one sees the other.
-            return not (self._claims and self._is_claimed(name))
+            if not self._claims:
+                return True
+            with self._guard:
+                return not self._give_to_claim(name)
         except BaseException:  # Ctrl-C just when the key was acquired: it would never be released
             self._untake(name, mine)
             raise
@@ -283,12 +286,8 @@ class LockTable:
                 return
         self.release(name)
 
-    def _is_claimed(self, name: str) -> bool:
-        """Give a key that was just acquired to the claim that covers it, if there is one."""
-        with self._guard:
-            return self._give_to_claim(name)
-
     def _give_to_claim(self, name: str) -> bool:
+        """Give a key that was just acquired to the claim that covers it, if there is one."""
         for claim in tuple(self._claims):
             if claim.covers(name):
                 self.queues[name][0] = claim.owner
