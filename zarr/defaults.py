@@ -95,7 +95,7 @@ DEFAULTS: Final[dict[str, Any]] = {
         "sharding_coalesce_max_gap_bytes": 1 << 20,
         "sharding_coalesce_max_bytes": 16 << 20,
         "variable_chunk_bytes": 256 << 20,
-        "allow_unsafe_pickle_decode": False,
+        "allow_unsafe_pickle_decode": None,
         "locking": "auto",
         "lock_lease_seconds": 20.0,
         "chunk_cache_bytes": 0,
@@ -215,6 +215,7 @@ def pickle_allowed() -> bool:
     """Return True if the user allowed to unpickle stored data, which can run any code.
 
     The user may have allowed it to this library, or to numcodecs: by its switch, which its environment variable sets.
+    Another value of the setting than True forbids it, whatever numcodecs may do.
 
     Examples
     --------
@@ -222,6 +223,7 @@ def pickle_allowed() -> bool:
     False
     """
     # Only True counts: an environment variable with "false" comes as a string, and any string is true.
-    if settings.get("array.allow_unsafe_pickle_decode", False) is True:
-        return True
+    allowed = settings.get("array.allow_unsafe_pickle_decode", None)
+    if allowed is not None:
+        return allowed is True
     return getattr(sys.modules.get("numcodecs.pickles"), "ALLOW_UNSAFE_PICKLE_DECODE", False) is True

@@ -150,8 +150,9 @@ class Config(DonfigConfig):  # type: ignore[misc]
     array.index_cache_bytes : int
         Largest number of bytes of indexes of shards in each of two caches: of files, and of other stores. By default
         64 MiB. 0 keeps none.
-    array.allow_unsafe_pickle_decode : bool
-        True if pickled objects are read, which can run any code. By default False.
+    array.allow_unsafe_pickle_decode : bool or None
+        True if pickled objects are read, which can run any code. By default None: only if numcodecs may do so
+        (``numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE``). False forbids it also then.
     array.array_namespace : bool
         True if arrays offer the Python array API standard (``__array_namespace__``). By default False.
     async.concurrency : int or None

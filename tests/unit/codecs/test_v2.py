@@ -177,6 +177,9 @@ def test_pickle_is_refused_unless_allowed(monkeypatch: pytest.MonkeyPatch) -> No
         chain.decode(stored)
     monkeypatch.setattr("numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE", True, raising=False)
     assert chain.decode(stored).tolist() == array.tolist()
+    for refusal in (False, "false", 0):
+        with config.set({"array.allow_unsafe_pickle_decode": refusal}), pytest.raises(PickleCodecDisabledError):
+            chain.decode(stored)
     monkeypatch.setattr("numcodecs.pickles.ALLOW_UNSAFE_PICKLE_DECODE", "false", raising=False)
     with pytest.raises(PickleCodecDisabledError):
         chain.decode(stored)
