@@ -29,7 +29,7 @@ from zarr.types import JSON, ShapeLike, ZarrFormat
 if TYPE_CHECKING:
     from zarr.arrays import change
     from zarr.arrays.create import unsaved
-    from zarr.arrays.io import foreign_pipeline, writing
+    from zarr.arrays.io import foreign_pipeline, projections, writing
     from zarr.arrays.methods import indexers
     from zarr.arrays.methods.indexers import AsyncOIndex, AsyncVIndex
     from zarr.arrays.show import info
@@ -44,6 +44,7 @@ else:
     info = LazyModule("zarr.arrays.show.info")
     change = LazyModule("zarr.arrays.change")
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
+    projections = LazyModule("zarr.arrays.io.projections")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
     writing = LazyModule("zarr.arrays.io.writing")
     synchronizers = LazyModule("zarr.runners.locks.synchronizers")
@@ -218,6 +219,13 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         numpy.ndarray or scalar
         """
         return await self._get("basic", selection, prototype=prototype)
+
+    async def _get_selection(
+        self, indexer: Any, *, prototype: BufferPrototype | None = None, out: Any = None, fields: Any = None
+    ) -> Any:
+        """Read what an indexer selects, chunk by chunk; see ``zarr.core.indexing.Indexer``."""
+        read = projections.read_indexer_steps
+        return await self._run(read(self._handle, indexer, out=out, fields=fields, prototype=prototype))
 
     to_arrow = awaited(SelectionMethods.to_arrow)
     to_awkward = awaited(SelectionMethods.to_awkward)
