@@ -30,7 +30,9 @@ from zarr.core.indexing import (
 from zarr.core.json_parse import convert, parse_field
 from zarr.core.metadata import io
 from zarr.errors import MetadataValidationError, ZarrUserWarning
+from zarr.experimental.cache_store import CacheStore
 from zarr.storage import FsspecStore, MemoryStore, StorePath, WrapperStore
+from zarr.testing.store import LatencyStore
 
 # ------------------------------------------------------------------------------------------- json_parse
 
@@ -261,8 +263,11 @@ class OtherStore(MemoryStore):
 
 def test_a_wrapper_answers_for_its_store_whether_plain_methods_work() -> None:
     asynchronous = FsspecStore.from_url("memory://sync-io")
-    assert _store_supports_sync_io(WrapperStore(MemoryStore()))
-    assert not _store_supports_sync_io(WrapperStore(asynchronous))
+    for store in (WrapperStore(MemoryStore()), LatencyStore(MemoryStore())):
+        assert _store_supports_sync_io(store)
+    for store in (WrapperStore(asynchronous), LatencyStore(asynchronous)):
+        assert not _store_supports_sync_io(store)
+    assert not _store_supports_sync_io(CacheStore(MemoryStore(), cache_store=asynchronous))
     assert not _store_supports_sync_io(OtherStore())
     with pytest.raises(TypeError, match="does not support synchronous get"):
         WrapperStore(asynchronous).get_sync("a")

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from zarr.abc.store import ByteRequest, Store, is_synchronous
+from zarr.abc.store import ByteRequest, Store, _store_supports_sync_io, is_synchronous
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.steps.requests import Delete, DeletePrefix, Get, Put, Steps
 from zarr.storage.wrappers.wrapper import Call, StepsStore, WrapperStore
@@ -181,6 +181,10 @@ class CacheStore(StepsStore):
     def synchronous(self) -> bool:
         """Return True if both stores have synchronous methods."""
         return is_synchronous(self._store) and is_synchronous(self._cache)
+
+    @property
+    def _supports_sync_io(self) -> bool:
+        return super()._supports_sync_io and _store_supports_sync_io(self._cache)
 
     @property
     def max_age_seconds(self) -> float | Literal["infinity"]:

@@ -76,11 +76,9 @@ class SupportsSyncStore(SupportsGetSync, SupportsSetSync, SupportsDeleteSync, Pr
 def _store_supports_sync_io(store: object) -> TypeGuard[SupportsSyncStore]:
     """Return True if a store has the three plain methods, and they work.
 
-    A wrapper answers for the store that it wraps by an attribute: ``synchronous``, or ``_supports_sync_io`` if it is
-    written for zarr-python.
+    A wrapper answers for the store that it wraps by an attribute ``_supports_sync_io``, as in zarr-python.
     """
-    works = getattr(store, "synchronous", True) and getattr(store, "_supports_sync_io", True)
-    return works and isinstance(store, SupportsSyncStore)
+    return isinstance(store, SupportsSyncStore) and bool(getattr(store, "_supports_sync_io", True))
 
 
 async def set_or_delete(byte_setter: ByteSetter, value: Buffer | None) -> None:

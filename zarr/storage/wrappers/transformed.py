@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from zarr.abc.storage_transformer import StorageTransformer
-from zarr.abc.store import BulkAccess, Store, is_synchronous
+from zarr.abc.store import BulkAccess, Store, _store_supports_sync_io, is_synchronous
 from zarr.abc.stores.async_store import as_folder
 from zarr.registry import get_storage_transformer_class
 from zarr.steps.requests import Steps
@@ -55,6 +55,10 @@ class TransformedStore(StepsStore):
     def synchronous(self) -> bool:
         """Return True if both stores have plain methods."""
         return is_synchronous(self._store) and is_synchronous(self._chunks)
+
+    @property
+    def _supports_sync_io(self) -> bool:
+        return super()._supports_sync_io and _store_supports_sync_io(self._chunks)
 
     def bulk_access(self) -> BulkAccess | None:
         """Return None: a transformer handles every single value."""

@@ -12,6 +12,7 @@ from zarr.abc.store import (
     ByteRequest,
     Store,
     SyncStore,
+    _store_supports_sync_io,
     bulk_access_of,
     is_synchronous,
     takes_contents_first,
@@ -101,6 +102,10 @@ class WrapperStore(Store, Generic[T_Store]):
     def synchronous(self) -> bool:
         """Return True if the wrapped store has plain methods."""
         return is_synchronous(self._store)
+
+    @property
+    def _supports_sync_io(self) -> bool:
+        return bool(_store_supports_sync_io(self._store))
 
     @property
     def blocking(self) -> bool:
