@@ -26,9 +26,7 @@ LEFT_OUT = {
     "zarr": "ncores",
     "zarr.codecs": "ncores",
     "zarr.convenience": "LazyLoader",
-    "zarr.indexing": "Order PartialChunkIterator check_fields check_no_multi_fields check_selection_length "
-    "is_contiguous_selection is_contiguous_slice is_coordinate_selection is_mask_selection is_positive_slice "
-    "replace_lists",
+    "zarr.indexing": "Order PartialChunkIterator",
     "zarr.meta": "Metadata2 Metadata3 get_extended_dtype_info",
     "zarr.n5": "N5ChunkWrapper array_metadata_to_n5 array_metadata_to_zarr attrs_to_zarr compressor_config_to_n5 "
     "compressor_config_to_zarr group_metadata_to_n5 group_metadata_to_zarr invert_chunk_coords is_chunk_key",

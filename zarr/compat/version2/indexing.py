@@ -45,19 +45,6 @@ class BlockIndexer(_OfArray, current.BlockIndexer):  # type: ignore[no-redef]
     """The indexer of whole chunks."""
 
 
-def is_scalar(value: Any, dtype: Any) -> bool:
-    """Return True for one element: a scalar, or a tuple with a value for each field of a record.
-
-    Examples
-    --------
-    >>> is_scalar(1.5, None), is_scalar([1], None)
-    (True, False)
-    """
-    if getattr(value, "shape", None) == () or isinstance(value, int | float | complex | bool | str | bytes):
-        return True
-    return isinstance(value, tuple) and len(getattr(dtype, "names", None) or ()) == len(value)
-
-
 def ceildiv(a: int, b: int) -> int:
     """Return the quotient, rounded up.
 

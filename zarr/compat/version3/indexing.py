@@ -15,16 +15,24 @@ import numpy as np
 import numpy.typing as npt
 
 import zarr_core
-from zarr.arrays.io.selection import (
-    expand_ellipsis,
-    is_bool_array,
-    is_integer_array,
-    is_integer_list,
-    pop_fields,
-)
+from zarr.arrays.io.selection import expand_ellipsis, is_integer_list, pop_fields
 from zarr.arrays.methods.indexers import AsyncOIndex, AsyncVIndex, BlockIndex, OIndex, VIndex
 from zarr.chunks import ChunkGrid, DimensionGrid
 from zarr.chunks.shapes import block_of, cells
+from zarr.compat.version3.selection_kinds import (
+    check_fields,
+    check_no_multi_fields,
+    check_selection_length,
+    is_bool_array,
+    is_contiguous_selection,
+    is_contiguous_slice,
+    is_coordinate_selection,
+    is_integer_array,
+    is_mask_selection,
+    is_positive_slice,
+    is_scalar,
+    replace_lists,
+)
 from zarr.errors import BoundsCheckError
 from zarr.types import SelectorTuple
 
@@ -584,20 +592,20 @@ def _frozen(rows: np.ndarray[Any, np.dtype[np.intp]]) -> np.ndarray[Any, np.dtyp
 
 
 @functools.lru_cache(maxsize=16)
-def morton_order_coords(chunk_shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+def morton_order_coords(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return the coordinates of all chunks of a grid along the Z-curve."""
-    return tuple(tuple(row) for row in morton_order(chunk_shape).tolist())
+    return tuple(tuple(row) for row in morton_order(shape).tolist())
 
 
 @functools.lru_cache(maxsize=16)
-def lexicographic_order_coords(chunk_shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+def lexicographic_order_coords(shape: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return the coordinates of all chunks of a grid, the last axis fastest."""
-    return tuple(tuple(row) for row in lexicographic_order(chunk_shape).tolist())
+    return tuple(tuple(row) for row in lexicographic_order(shape).tolist())
 
 
-def colexicographic_order_coords(chunk_shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+def colexicographic_order_coords(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Return the coordinates of all chunks of a grid, the first axis fastest."""
-    return tuple(coords[::-1] for coords in np.ndindex(*tuple(chunk_shape)[::-1]))
+    return tuple(coords[::-1] for coords in np.ndindex(*tuple(shape)[::-1]))
 
 
 __all__ = [
@@ -605,10 +613,12 @@ __all__ = [
     "ChunkDimProjection", "ChunkProjection", "CoordinateIndexer", "CoordinateSelection", "DimIndexer", "Fields",
     "Indexer", "IntArrayDimIndexer", "IntDimIndexer", "MaskIndexer", "MaskSelection", "OIndex", "OrthogonalIndexer",
     "OrthogonalSelection", "Selection", "SelectionWithFields", "Selector", "SelectorTuple", "SliceDimIndexer", "VIndex",
-    "as_indices", "as_run", "boundscheck_indices", "colexicographic_order_coords", "core_axis", "core_grid",
-    "decode_morton", "ensure_tuple", "get_indexer", "is_basic_selection", "is_bool", "is_bool_array", "is_bool_list",
-    "is_increasing", "is_int_or_bool_iterable", "is_integer", "is_integer_array", "is_integer_list",
-    "is_pure_fancy_indexing", "is_pure_orthogonal_indexing", "is_slice", "is_total_slice", "iter_grid", "iter_regions",
-    "ix_", "lexicographic_order_coords", "make_slice_selection", "morton_order_coords", "normalize_integer_selection",
-    "oindex", "oindex_set", "pop_fields", "replace_ellipsis", "slice_to_range", "wraparound_indices",
+    "as_indices", "as_run", "boundscheck_indices", "check_fields", "check_no_multi_fields", "check_selection_length",
+    "colexicographic_order_coords", "core_axis", "core_grid", "decode_morton", "ensure_tuple", "get_indexer",
+    "is_basic_selection", "is_bool", "is_bool_array", "is_bool_list", "is_contiguous_selection", "is_contiguous_slice",
+    "is_coordinate_selection", "is_increasing", "is_int_or_bool_iterable", "is_integer", "is_integer_array",
+    "is_integer_list", "is_mask_selection", "is_positive_slice", "is_pure_fancy_indexing",
+    "is_pure_orthogonal_indexing", "is_scalar", "is_slice", "is_total_slice", "iter_grid", "iter_regions", "ix_",
+    "lexicographic_order_coords", "make_slice_selection", "morton_order_coords", "normalize_integer_selection",
+    "oindex", "oindex_set", "pop_fields", "replace_ellipsis", "replace_lists", "slice_to_range", "wraparound_indices",
 ]
