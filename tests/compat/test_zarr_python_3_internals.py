@@ -295,3 +295,11 @@ def test_a_change_of_a_group_does_not_repeat_what_opening_it_has_told(zarr_forma
         group.attrs["x"] = 1
         group.update_attributes({"y": 2})
     assert dict(zarr.open_group(store, use_consolidated=False).attrs) == {"x": 1, "y": 2}
+
+
+def test_a_group_runs_coroutines_of_its_asynchronous_face() -> None:
+    group = zarr.create_group(MemoryStore())
+    group.create_array("a", shape=2, dtype="i4")
+    face = group._async_group
+    assert group._sync(face.getitem("a")).shape == (2,)
+    assert [name for name, _ in group._sync_iter(face.members())] == ["a"]

@@ -5,9 +5,10 @@ Its methods run steps of ``operations.py`` and ``members.py``. No method calls a
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Generator, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from zarr._lazy import LazyModule
 from zarr.abc.nodes import SynchronousGroup
 from zarr.arrays.array import Array
 from zarr.chunks.spec import ArrayConfig, parse_array_config
@@ -28,8 +29,11 @@ from zarr.storage.resolve import resolve_store_path
 from zarr.types import ZarrFormat, printable
 
 if TYPE_CHECKING:
+    from zarr.runners import sync as loop
     from zarr.runners.asynchronous import LoopRunner
     from zarr.storage.resolve import StoreLike
+else:
+    loop = LazyModule("zarr.runners.sync")
 
 T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")
@@ -105,6 +109,14 @@ class Group(LegacyMembers):
         if runner is None:
             runner = self._runner = runner_for(self.store)
         return runner.run(steps)
+
+    def _sync(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine of the asynchronous face to its end, for programs of zarr-python 3."""
+        return loop.SyncMixin()._sync(coroutine)
+
+    def _sync_iter(self, async_iterator: AsyncIterator[T]) -> list[T]:
+        """Return all items of an iterator of the asynchronous face, for programs of zarr-python 3."""
+        return loop.SyncMixin()._sync_iter(async_iterator)
 
     # ------------------------------------------------------------------------------------------- opening
 
