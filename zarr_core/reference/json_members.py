@@ -24,7 +24,7 @@ def find_json_members(raw: bytes, way: tuple[bytes, ...]) -> tuple[int, int, npt
             ]
             at = starts[-1]
         closing, members = _members(text, at)
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, RecursionError):  # the last: nested too deeply
         return None
     places = np.array([(*key, end) for key, _, _, end in members], dtype=np.int64).reshape(-1, 3)
     names = [raw[start:stop] for start, stop, _ in places.tolist()]
