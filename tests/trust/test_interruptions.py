@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -57,9 +58,9 @@ def interrupted(action: Any, after: float = 0.3) -> float:
 
     timer = threading.Timer(after, press)
     former = signal.signal(signal.SIGINT, signal.default_int_handler)  # in a background of a shell it is ignored
-    timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
+            timer.start()
             while True:
                 action()
     finally:
@@ -368,6 +369,16 @@ def test_ctrl_c_just_when_a_key_was_taken() -> None:
     with pytest.raises(KeyboardInterrupt):
         table.try_acquire("a")
     assert len(table) == 0
+
+
+@posix
+def test_ctrl_c_at_any_moment_of_small_writes() -> None:
+    """It leaves no guard locked, so that other threads can go on."""
+    array = zarr.create_array(MemoryStore(), shape=100, chunks=10, dtype="i4")
+    for _ in range(100):
+        interrupted(lambda: array.__setitem__(5, 1), after=random.random() * 0.002)
+        assert not LOCKS._guard._is_owned()
+        assert len(LOCKS) == 0
 
 
 class InterruptedOnce(MemoryStore):

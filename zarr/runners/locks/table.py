@@ -54,6 +54,32 @@ GIL: Final = bool(getattr(sys, "_is_gil_enabled", lambda: True)())
 _NOTHING: Final = repeat(())
 
 
+class _Guard:
+    """A reentrant lock that is never left locked by Ctrl-C at the moment of its acquisition.
+
+    Between the acquisition of a plain lock and the body of ``with``, Python looks for signals. With the GIL a guard is
+    acquired only where two operations meet, so that does not matter; without it each operation acquires one.
+    """
+
+    def __init__(self) -> None:
+        self._lock: Any = threading.RLock()
+
+    def __enter__(self) -> None:
+        depth = self._lock._recursion_count()
+        try:
+            self._lock.acquire()
+        except BaseException:
+            while self._lock._recursion_count() > depth:
+                self._lock.release()
+            raise
+
+    # Looked up before the acquisition: a method of the lock itself has no place where a signal is seen before it.
+    __exit__ = property(lambda self: self._lock.__exit__)
+
+    def _is_owned(self) -> bool:
+        return bool(self._lock._is_owned())
+
+
 class CalledOff(BaseException):
     """Thrown into steps that run in a thread when the task that waits for them was cancelled."""
 
@@ -231,7 +257,7 @@ class LockTable:
     def reset(self) -> None:
         """Reset the table in a forked child, where the holders of the parent do not exist."""
         # Reentrant: a finalizer may run, and use the library, at any allocation.
-        self._guard = threading.RLock()
+        self._guard: Any = threading.RLock() if GIL else _Guard()
         self.queues: dict[str, list[Any]] = {}
         """For each held key the thread of the operation that holds it (0: none), and all waiters."""
         self._claims: list[Claim] = []
@@ -247,7 +273,7 @@ class LockTable:
 
     def is_held_by(self, owner: int, own: Callable[[str], bool]) -> bool:
         """Return True if a thread is inside an operation that holds keys, other than those that are ``own``."""
-        if self._guard._is_owned():  # type: ignore[attr-defined]  # inside the table itself
+        if self._guard._is_owned():  # inside the table itself
             return True
         # Lists: to make a tuple may run the collector, and with it a finalizer that changes the table meanwhile.
         held = [name for name, queue in list(self.queues.items()) if queue[0] == owner]
