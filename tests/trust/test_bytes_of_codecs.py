@@ -21,6 +21,7 @@ from tests.trust.test_memory import LINUX
 from zarr.buffer.cpu import Buffer
 from zarr.codecs import numcodecs as v3
 from zarr.errors import ChunkDecodeError
+from zarr.runners.locks.table import GIL
 from zarr.storage import MemoryStore
 
 ODD = np.array([0, 1, 2, 255, 0, 1], dtype="u1")
@@ -126,6 +127,7 @@ except MemoryError as error:
 
 
 @pytest.mark.skipif(not LINUX, reason="limits of memory are those of Linux")
+@pytest.mark.skipif(not GIL, reason="without the GIL, Python reserves more address space than this limit")
 def test_memory_that_is_short_says_for_what() -> None:
     root = str(Path(__file__).resolve().parents[2])
     done = subprocess.run([sys.executable, "-c", SHORT, root], capture_output=True, text=True, check=True)
