@@ -125,6 +125,18 @@ def test_one_element_is_handed_to_a_pipeline_as_an_array(value: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("path", ["", "one", "new/groups/above"])
+def test_a_configured_pipeline_writes_the_data_of_a_new_array(kind: str, path: str, recording: Any) -> None:
+    with open_store(kind) as store:
+        for overwrite in (False, True):
+            values = DATA + overwrite
+            array = zarr.create_array(store, name=path or None, data=values, chunks=(4, 3), overwrite=overwrite)
+            assert recording[-1] == ("write", 12)
+            assert (zarr.open_array(store, path=path, mode="r")[...] == values).all()
+            assert (array[...] == values).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shards", [None, (8, 6)])
 def test_a_configured_pipeline_does_the_work(kind: str, shards: Any, recording: Any) -> None:
     expected = DATA.copy()

@@ -15,6 +15,7 @@ from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3, is_aut
 from zarr.arrays.create.parameters import METADATA_DEFAULTS, DefaultFillValue, refuse_unknown
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.writing import setitem_steps
+from zarr.arrays.layout import foreign_buffers
 from zarr.chunks import create_chunk_grid_metadata, normalize_chunks, resolve_outer_and_inner_chunks
 from zarr.chunks.keys import ChunkKeyEncodingLike, V2ChunkKeyEncoding, parse_chunk_key_encoding
 from zarr.chunks.spec import ArrayConfigLike, parse_array_config
@@ -413,7 +414,11 @@ def init_array_steps(
     config: ArrayConfigLike | None = None,
     data: Any = None,
 ) -> Steps[ArrayHandle]:
-    """Create an array from a metadata document; its data are written before the document."""
+    """Create an array from a metadata document; its data are written before the document.
+
+    A codec pipeline of another library stores chunks itself, and knows no node that is built aside: it writes after the
+    array was created.
+    """
     parsed = parse_array_config(config)
     complete = getattr(store_path.store, "settled_document", None)
     if complete is not None:  # data read back from the store may differ from the written data
@@ -421,7 +426,7 @@ def init_array_steps(
     handle = ArrayHandle(store_path, metadata, parsed)
     locking = parsed.locking
     contents = None if data is None else lambda: setitem_steps(handle, Ellipsis, data, handle.layout.alone)
-    direct = handle.serving is store_path.store
+    direct = handle.serving is store_path.store and not foreign_buffers()
     (documents,) = yield write_node(store_path, metadata, overwrite, contents if direct else None, locking)
     handle.state.documents = documents
     if contents is not None and not direct:
