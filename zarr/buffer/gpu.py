@@ -72,11 +72,11 @@ class NDBuffer(core.NDBuffer):
     Parameters
     ----------
     array
-        An array; copied to the device if it lies elsewhere.
+        An array of any library; copied to the device if it lies elsewhere.
     """
 
     def __init__(self, array: core.NDArrayLike) -> None:
-        self._data = array if hasattr(array, "__cuda_array_interface__") else _cupy().asarray(array)
+        self._data = _cupy().asarray(array)
 
     @classmethod
     def create(

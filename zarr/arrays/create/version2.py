@@ -129,7 +129,7 @@ def legacy_array_steps(
         parameters["dimension_names"] = dimension_names
     if data is not None:
         # The requested data type: data of another type are cast when they are written.
-        elements = np.asanyarray(data)
+        elements = data if hasattr(data, "__cuda_array_interface__") else np.asanyarray(data)
         how = {"overwrite": parameters.pop("overwrite"), "config": parameters.pop("config")}
         metadata = creation.new_array_metadata(**{**parameters, "shape": elements.shape})
         return (yield from creation.init_array_steps(store_path, metadata, data=elements, **how))

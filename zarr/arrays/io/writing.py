@@ -212,8 +212,11 @@ def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], poin
     (0, 0)
     """
     array = as_elements(value, dtype)
-    if array.shape == shape:
-        return array
+    return array if array.shape == shape else fit_elements(array, shape, points)
+
+
+def fit_elements(array: Ndarray, shape: tuple[int, ...], points: bool) -> Ndarray:
+    """Broadcast an array to a shape as ``array[...] = value`` does; it may lie in the memory of a device."""
     if array.ndim == 0:
         return np.broadcast_to(array, shape)
     if points:
@@ -223,14 +226,14 @@ def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], poin
                 f"Attempting to set a selection of {wanted} elements with an array of {array.size} elements."
             )
         return array.reshape(shape)
+    given = array.shape
     while array.ndim > len(shape) and array.shape[0] == 1:
         array = array.reshape(array.shape[1:])  # an element of text or of objects is no array
     try:
         return np.broadcast_to(array, shape)
     except ValueError:
         raise ShapeMismatchError(
-            f"shape mismatch: could not broadcast a value of shape {np.shape(value)} to the shape {shape} of the "
-            "selection"
+            f"shape mismatch: could not broadcast a value of shape {given} to the shape {shape} of the selection"
         ) from None
 
 
@@ -271,7 +274,10 @@ def _foreign_steps(
     if fields is not None:
         raise IndexError("fields cannot be written through a codec pipeline of another library")
     prototype = default_buffer_prototype() if prototype is None else prototype
-    if (
+    if hasattr(value, "__cuda_array_interface__"):  # of any library: it stays in the memory of its device
+        elements = prototype.nd_buffer.from_ndarray_like(value).as_ndarray_like().astype(layout.dtype, copy=False)
+        buffer = prototype.nd_buffer.from_ndarray_like(fit_elements(elements, plan.shape, points))
+    elif (
         not isinstance(value, NDBuffer | np.generic)
         and hasattr(value, "dtype")
         and value.dtype == layout.dtype
