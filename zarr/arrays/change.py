@@ -22,11 +22,12 @@ import zarr_core
 from zarr.abc.store import takes_contents_first
 from zarr.arrays.documents import node_keys, record_steps
 from zarr.arrays.handle import ArrayHandle, ArrayState
+from zarr.arrays.io import device
 from zarr.arrays.io.chunks import is_filled
 from zarr.arrays.io.reading import read_plan_steps
 from zarr.arrays.io.selection import elements_of
 from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
-from zarr.arrays.layout import ArrayLayout
+from zarr.arrays.layout import ArrayLayout, foreign_buffers
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.shapes import cells, cells_outside
 from zarr.errors import ArrayNotFoundError, WrongTypeError
@@ -411,6 +412,8 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
     check_writable(handle)
     layout = handle.state.layout
     layout.require_codecs()
+    if foreign_buffers():
+        data = device.to_host(data)
     nullable = layout.nullable
     if not hasattr(data, "shape") and not isinstance(data, list | tuple):
         checked_axis(layout, np.shape(data), axis)  # an error about a value that cannot be an element comes after this

@@ -48,8 +48,8 @@ class Buffer(core.Buffer):
 
     @classmethod
     def from_buffer(cls, buffer: core.Buffer) -> Self:
-        """Return the bytes of another buffer, copied to the device if they lie elsewhere."""
-        return cls.from_array_like(_cupy().asarray(buffer.as_array_like()))
+        """Return the bytes of another buffer, copied to the device, with a warning, if they lie elsewhere."""
+        return cls.from_array_like(buffer.as_array_like())
 
     @classmethod
     def from_bytes(cls, bytes_like: BytesLike) -> Self:

@@ -22,10 +22,11 @@ from zarr.steps.requests import Gather, Steps
 if TYPE_CHECKING:
     from zarr.arrays import documents
     from zarr.arrays.handle import ArrayHandle
-    from zarr.arrays.io import bulk_write, foreign_pipeline, shard_write
+    from zarr.arrays.io import bulk_write, device, foreign_pipeline, shard_write
     from zarr.dtype.types import text
 else:
     bulk_write = LazyModule("zarr.arrays.io.bulk_write")
+    device = LazyModule("zarr.arrays.io.device")
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     documents = LazyModule("zarr.arrays.documents")
     shard_write = LazyModule("zarr.arrays.io.shard_write")
@@ -66,6 +67,8 @@ def setitem_steps(
     fields, selection = selections.pop_fields(selection)
     selections.field_dtype(layout.dtype, fields)
     foreign = foreign_buffers()
+    if foreign and device.device_prototype(layout, None):
+        value, foreign = device.to_host(value), False
     layout = layout.stored if foreign else layout
     plan, _ = selections.plan_brackets(layout, selection)
     yield from write_value_steps(handle, layout, plan, value, fields, None, foreign)
@@ -102,6 +105,8 @@ def set_selection_steps(
     check_writable(handle)
     selections.field_dtype(layout.dtype, fields)
     foreign = wants_pipeline(prototype)
+    if foreign and device.device_prototype(layout, prototype):
+        value, foreign = device.to_host(value), False
     layout = layout.stored if foreign else layout
     plan = PLANNERS[kind](layout, selection)
     yield from write_value_steps(handle, layout, plan, value, fields, prototype, foreign, kind == "coordinate")
@@ -215,7 +220,7 @@ def prepare_value(value: Any, dtype: np.dtype[Any], shape: tuple[int, ...], poin
     return array if array.shape == shape else fit_elements(array, shape, points)
 
 
-def fit_elements(array: Ndarray, shape: tuple[int, ...], points: bool) -> Ndarray:
+def fit_elements(array: Any, shape: tuple[int, ...], points: bool) -> Any:
     """Broadcast an array to a shape as ``array[...] = value`` does; it may lie in the memory of a device."""
     if array.ndim == 0:
         return np.broadcast_to(array, shape)
