@@ -7,14 +7,14 @@ import threading
 import weakref
 from collections.abc import Iterable, MutableMapping
 from itertools import count
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from zarr._lazy import LazyModule
 from zarr._process import at_fork
 from zarr.abc.store import BulkAccess, ByteRequest
 from zarr.abc.stores.changes import Changes
 from zarr.buffer import cpu, gpu
-from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
+from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.storage.checks import SameObject, check_buffer, frozen
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, is_below_any, normalize_path, only_keys
 from zarr.storage.mapping import MappingProtocol
@@ -59,6 +59,8 @@ class MemoryStore(MappingProtocol, TransactionStore):
     _store_dict: MutableMapping[str, Buffer]
     _start: str = ""
     """The common prefix of the keys of this store in the dictionary; see :class:`ManagedMemoryStore`."""
+    _made_in_bulk: ClassVar[type[Buffer]] = cpu.Buffer
+    """The class of the values that the core stores."""
 
     def __init__(self, store_dict: MutableMapping[str, Buffer] | None = None, *, read_only: bool = False) -> None:
         super().__init__(read_only=read_only)
@@ -253,7 +255,7 @@ class MemoryStore(MappingProtocol, TransactionStore):
 
     def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
         self._check_writable()
-        make = default_buffer_prototype().buffer.from_bytes
+        make = self._made_in_bulk.from_bytes
         for key, payload in items:
             if payload is None:
                 self._store_dict.pop(self._start + key, None)
@@ -286,6 +288,8 @@ class GpuMemoryStore(MemoryStore):
     >>> store = GpuMemoryStore()  # doctest: +SKIP
     """
 
+    _made_in_bulk = gpu.Buffer
+
     def __init__(self, store_dict: MutableMapping[str, gpu.Buffer] | None = None, *, read_only: bool = False) -> None:
         super().__init__(cast("MutableMapping[str, Buffer] | None", store_dict), read_only=read_only)
 
@@ -304,8 +308,8 @@ class GpuMemoryStore(MemoryStore):
         return cls({key: gpu.Buffer.from_buffer(value) for key, value in store_dict.items()})
 
     def bulk_access(self) -> BulkAccess | None:
-        """Return None: the core reads host memory only."""
-        return None
+        """Return that values are copied, since the core reads host memory only."""
+        return BulkAccess("buffers", get_many=self._get_payloads, set_many=self._set_payloads)
 
     def _kept(self, value: Buffer) -> Buffer:
         return value if isinstance(value, gpu.Buffer) else gpu.Buffer.from_buffer(value)
