@@ -257,6 +257,9 @@ def check_numcodec_parameters(name: str, settings: Mapping[str, Any]) -> None:
 def register_pipeline(pipe_cls: type[CodecPipeline]) -> None:
     """Add a codec pipeline; the setting ``codec_pipeline.path`` chooses one.
 
+    It reads and writes all selections. Appending, resizing, copying and the tools run the codecs of the document
+    themselves, so a pipeline has to store what these codecs make.
+
     Parameters
     ----------
     pipe_cls : type[CodecPipeline]
