@@ -47,6 +47,9 @@ MAX_NAMED_CHUNKS = 4096
 REMOVED_AT_ONCE = 256
 """Number of chunks whose locks are held while they are removed together."""
 
+MAX_BYTES_AT_ONCE = 64 << 20
+"""Up to this size, the elements beyond the edge of all border chunks are read together."""
+
 LISTED_FOR_ONE_REQUEST = 16
 """So many keys are listed at about the price of one request for a chunk."""
 
@@ -281,7 +284,14 @@ def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str
     if outside:
         yield from _delete_steps(layout, outside)
     for d in _cut_axes(layout, shape, kept):
-        yield Gather(_clear_leftover_steps(layout, at, shape, d, bulk) for at in inside if at[d] == kept[d] - 1)
+        border = [at for at in inside if at[d] == kept[d] - 1]
+        if 1 < len(border) == math.prod(kept) // kept[d]:
+            spans = [elements_of(axis, 0, n) for axis, n in zip(layout.outer.axes, kept, strict=True)]
+            spans[d] = slice(shape[d], spans[d].stop)
+            nbytes = math.prod(s.stop - s.start for s in spans) * layout.dtype.itemsize
+            if nbytes <= MAX_BYTES_AT_ONCE and (yield from _is_clear_steps(layout, tuple(spans), bulk)):
+                continue
+        yield Gather(_clear_leftover_steps(layout, at, shape, d, bulk) for at in border)
 
 
 def _named_leftovers(
@@ -314,13 +324,18 @@ def _clear_leftover_steps(
     """Clear the part of one border chunk that lies beyond the shape; write only a part that is not empty."""
     spans = [elements_of(axis, i, i + 1) for axis, i in zip(layout.outer.axes, coords, strict=True)]
     region = tuple(slice(max(s.start, shape[d]) if d == cut else s.start, s.stop) for d, s in enumerate(spans))
+    if not (yield from _is_clear_steps(layout, region, bulk)):
+        yield from _clear_region_steps(layout, region, bulk)
+
+
+def _is_clear_steps(layout: ArrayLayout, region: tuple[slice, ...], bulk: str | None) -> Steps[bool]:
+    """Return True if a region holds the fill value only."""
     plan = zarr_core.plan_basic(layout.grid, region)
     found = np.empty(plan.shape, dtype=layout.dtype)
     # In any configuration of missing chunks: a missing chunk has left nothing over.
     lenient = layout.varied(reads_missing=True, retries=0)
     yield from read_plan_steps(lenient, plan, found, bulk)
-    if not is_filled(layout, found):
-        yield from _clear_region_steps(layout, region, bulk)
+    return is_filled(layout, found)
 
 
 def kept_counts(layout: ArrayLayout, shape: tuple[int, ...]) -> tuple[int, ...]:
