@@ -1,9 +1,10 @@
 """Rechunk an array larger than the memory that is allowed, here and with the peers; CPU, wall time and peak memory.
 
-    python benchmarks/rechunk.py [--gib 4] [--memory "512 MiB"] [--rounds 1] [--only NAME,NAME]
+    python benchmarks/rechunk.py [--gib 4] [--memory "512 MiB"] [--rounds 1] [--only NAME,NAME] [--codec zstd|lz4]
     python benchmarks/rechunk.py --cluster [--kill-every 10]
 
-The array is float32, in chunks of 1 x 1024 x 1024, compressed with Zstandard; it becomes chunks of 256 x 64 x 64. Each
+The array is float32, in chunks of 1 x 1024 x 1024, compressed with Zstandard, or with LZ4 in Blosc; it becomes chunks
+of 256 x 64 x 64. Each
 run is a fresh process; CPU time and peak memory count all its children. The peers: rechunker with the zarr 2 that it
 needs, and ``dask.array.rechunk`` through zarr-python 3.4.2; their environments are made under ``.bench``. The row
 ``codec`` is the least that any of them can take: all chunks decoded once and encoded once, nothing else.
@@ -33,11 +34,13 @@ ENVIRONMENTS = {
     "dask": ("3.13", ["zarr==3.4.2", "dask[array]"]),
 }
 SOURCE = """
-import sys, numpy as np, zarr
+import sys, numcodecs, numpy as np, zarr
 length = int(sys.argv[2])
-options = {"zarr_format": 2} if sys.argv[3] == "2" else {}
-if options:
-    options["compressors"] = __import__("numcodecs").Zstd(level=0)
+codecs = {
+    "zstd2": numcodecs.Zstd(level=0), "zstd3": zarr.codecs.ZstdCodec(),
+    "lz42": numcodecs.Blosc("lz4"), "lz43": zarr.codecs.BloscCodec(cname="lz4", shuffle="shuffle", typesize=4),
+}
+options = {"zarr_format": int(sys.argv[3]), "compressors": codecs[sys.argv[4] + sys.argv[3]]}
 array = zarr.create_array(sys.argv[1], shape=(length, 1024, 1024), chunks=(1, 1024, 1024), dtype="f4", **options)
 base = np.cumsum(np.random.default_rng(0).normal(size=(1024, 1024)), axis=1)
 for i in range(length):
@@ -56,7 +59,8 @@ if __name__ == "__main__":
 """
 CODEC = """
 import sys, time, numcodecs, numpy as np, zarr
-source, codec = zarr.open_array(sys.argv[1], mode="r"), numcodecs.Zstd(level=0)
+source = zarr.open_array(sys.argv[1], mode="r")
+codec = numcodecs.Zstd(level=0) if sys.argv[2] == "zstd" else numcodecs.Blosc("lz4")
 slabs = [source[i] for i in range(256)]
 chunks = [np.stack([slab[:64, j : j + 64] for slab in slabs]) for j in range(0, 1024, 64)]
 begin = time.process_time()
@@ -240,6 +244,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--cluster", action="store_true")
     parser.add_argument("--kill-every", type=float, default=10, metavar="SECONDS")
+    parser.add_argument("--codec", default="zstd", choices=["zstd", "lz4"])
     parser.add_argument("--only", default="threads,processes,rechunker,dask")
     options = parser.parse_args()
     from zarr.tools.plans.plan import parse_bytes
@@ -249,7 +254,8 @@ def main() -> None:
         folder = Path(name)
         for number in "23":
             place = str(folder / f"v{number}")
-            subprocess.run([sys.executable, "-W", "ignore", "-c", SOURCE, place, str(length), number], check=True)
+            made = [SOURCE, place, str(length), number, options.codec]
+            subprocess.run([sys.executable, "-W", "ignore", "-c", *made], check=True)
         if options.cluster:
             print_cluster(folder, memory, options.kill_every)
             return
@@ -259,7 +265,8 @@ def main() -> None:
         for _ in range(options.rounds):
             for each in names:
                 runs[each].append(measure(each, folder, memory))
-        codec = subprocess.run([sys.executable, "-c", CODEC, str(folder / "v3")], check=True, capture_output=True)
+        alone = [sys.executable, "-c", CODEC, str(folder / "v3"), options.codec]
+        codec = subprocess.run(alone, check=True, capture_output=True)
         print(f"| codec | {float(codec.stdout):.1f} | | |")
         for each in names:
             best = [min(column) for column in zip(*runs[each], strict=True)]
