@@ -55,7 +55,7 @@ class BlockingStore(NamedStore, SyncStore):
 
     def _data(self, value: object) -> memoryview:
         """Return the bytes of a buffer; raise TypeError if the value is no buffer."""
-        return memoryview(check_buffer(self, value).as_numpy_array())  # type: ignore[arg-type]
+        return check_buffer(self, value).as_numpy_array().data
 
 
 class CreatingStore(BlockingStore):

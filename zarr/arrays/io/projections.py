@@ -106,7 +106,7 @@ def _axis(entry: Any, chunk: int, axis: DimensionGrid) -> tuple[slice, Any]:
     elif np.size(entry):
         indices = np.flatnonzero(entry) if np.asarray(entry).dtype == bool else np.asarray(entry)
         if indices.size:
-            least = int(indices.min())
-            return slice(start + least, start + int(indices.max()) + 1), indices - least
+            least = int(np.min(indices))
+            return slice(start + least, start + int(np.max(indices)) + 1), indices - least
         return slice(start, start), indices
     return slice(start, start + length), entry

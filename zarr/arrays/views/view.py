@@ -33,7 +33,7 @@ def check_inside(handle: ArrayHandle, selection: ViewSelection) -> None:
     for axis, (item, length) in enumerate(zip(selection.items, handle.metadata.shape, strict=True)):
         last = item if isinstance(item, int) else int(max(item[0], item[-1])) if isinstance(item, range) and item else 0
         if isinstance(item, np.ndarray) and item.size:
-            last = int(item.max())
+            last = int(np.max(item))
         if last >= length and (isinstance(item, int) or len(item)):
             raise BoundsCheckError(
                 f"index out of bounds for dimension with length {length}: the view goes to index {last} of dimension "

@@ -124,7 +124,7 @@ class IntArrayDimIndexer(DimIndexer):
 
     def __init__(self, dim_sel: npt.NDArray[np.intp], dim_len: int, dim_grid: DimensionGrid) -> None:
         indices = np.asarray(dim_sel)
-        if indices.size and (indices.min() < -dim_len or indices.max() >= dim_len):
+        if indices.size and (np.min(indices) < -dim_len or np.max(indices) >= dim_len):
             raise BoundsCheckError(f"index out of bounds for dimension with length {dim_len}")
         self._increasing = is_increasing(indices)
         super().__init__(indices, dim_len, dim_grid)

@@ -243,7 +243,7 @@ def _write_down(aside: str, changes: Changes, fsync: bool) -> dict[str, Any]:
     for key in put:
         value = changes.values[key]
         assert value is not None
-        files.write_file(names.below(values, key), memoryview(value.as_numpy_array()), fsync=fsync)  # type: ignore[arg-type]
+        files.write_file(names.below(values, key), value.as_numpy_array().data, fsync=fsync)
     files.write_file(os.path.join(aside, _owner_name()), memoryview(b""), fsync=fsync)
     if fsync:
         files.sync_tree(aside)

@@ -397,7 +397,7 @@ def different(left: Any, right: Any) -> Values:
     if left.dtype.names is not None:
         fields = [different(left[name], right[name]) for name in left.dtype.names]
         folded = [field.reshape(*left.shape, -1).any(axis=-1) for field in fields]
-        return np.logical_or.reduce(folded) if folded else np.zeros(left.shape, bool)
+        return np.any(folded, axis=0) if folded else np.zeros(left.shape, bool)
     if left.dtype.kind == "O":
         pairs = zip(left.ravel(), right.ravel(), strict=True)
         found = [value_bytes(_alone(one)) != value_bytes(_alone(other)) for one, other in pairs]

@@ -47,7 +47,7 @@ class Regions(Sequence[Region]):
         if not 0 <= index < len(self):
             raise IndexError(f"region {index} of {len(self)}")
         places = np.unravel_index(index, self.counts) if self.counts else ()
-        return tuple(slice(axis[i], axis[i + 1]) for axis, i in zip(self.borders, places, strict=True))
+        return tuple(slice(axis[i], axis[i + 1]) for axis, i in zip(self.borders, map(int, places), strict=True))
 
 
 def borders_of(sizes: Iterable[int]) -> tuple[int, ...]:
