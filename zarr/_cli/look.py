@@ -6,23 +6,19 @@ import contextlib
 import webbrowser
 from collections import Counter
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
+from zarr import serving
 from zarr._cli.answers import columns, say, say_json
 from zarr._cli.arguments import AsJson, NodePath, Options, Store, parse_place
 from zarr._cli.sizes import describe_array
-from zarr._lazy import LazyModule, load_extra
+from zarr._lazy import load_extra
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
 from zarr.storage.local.store import LocalStore
 from zarr.tools.contents.nodes import check_members, walk
-
-if TYPE_CHECKING:
-    from zarr import serving
-else:
-    serving = LazyModule("zarr.serving")
 
 
 def info(store: Store, path: NodePath = None, option: Options = None, as_json: AsJson = False) -> None:

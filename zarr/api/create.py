@@ -13,12 +13,11 @@ from zarr.api.operations import ArrayLike
 from zarr.arrays.array import Array
 from zarr.arrays.create import parameters as record
 from zarr.older_calls import IN_ORDER_OF_CREATE, also_in_order
+from zarr.storage.resolve import StoreLike
 from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-
-    from zarr.storage.resolve import StoreLike
 
 __all__ = [
     "array", "create", "create_array", "empty", "empty_like", "from_array", "full", "full_like", "ones", "ones_like",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from zarr._lazy import LazyModule, asyncio
+from zarr._lazy import asyncio
 from zarr.abc.store import is_synchronous
 from zarr.api.copying import copy, copy_all, copy_store
 from zarr.api.opening import open
@@ -17,18 +17,14 @@ from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.read_many import outs_for, read_many_steps
 from zarr.buffer.core import NDArrayLike
 from zarr.errors import ZarrDeprecationWarning
+from zarr.groups import summary
+from zarr.groups.group import Group
 from zarr.notices import warn
 from zarr.older_calls import also_in_order
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.sync import sync
 from zarr.storage.resolve import StoreLike
 from zarr.types import ZarrFormat
-
-if TYPE_CHECKING:
-    from zarr.groups import summary
-    from zarr.groups.group import Group
-else:
-    summary = LazyModule("zarr.groups.summary")
 
 __all__ = [
     "copy", "copy_all", "copy_store", "load", "read_many", "save", "save_array", "save_group", "save_many", "tree",

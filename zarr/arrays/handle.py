@@ -16,6 +16,8 @@ from zarr.arrays.layout import ArrayLayout
 from zarr.buffer.core import Buffer
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.errors import BaseZarrError, label_of
+from zarr.metadata import v3
+from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.inline import InlineRunner
 from zarr.steps.nodes import read_array_steps
@@ -25,15 +27,13 @@ from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.chunks import ChunkGrid
-    from zarr.metadata import v2, v3
+    from zarr.metadata import v2
     from zarr.metadata.v2 import ArrayV2Metadata
-    from zarr.metadata.v3 import ArrayV3Metadata
     from zarr.runners.asynchronous import LoopRunner
     from zarr.storage.wrappers import transformed
 else:
     transformed = LazyModule("zarr.storage.wrappers.transformed")
     v2 = LazyModule("zarr.metadata.v2")
-    v3 = LazyModule("zarr.metadata.v3")
 
 T = TypeVar("T")
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import zarr_core
 from zarr._lazy import load_extra
+from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.chunks import check_missing, new_chunk, note_place, retry_missing_steps
 from zarr.arrays.io.reading import getitem_steps
 from zarr.arrays.io.selection import as_items, plan_simple, simple_kind
@@ -26,9 +27,6 @@ from zarr.codecs.base.bound import as_bytes
 from zarr.codecs.extensions.arrow_vlen import BoundArrowVLen
 from zarr.dtype.scalars import is_small
 from zarr.steps.requests import Gather, Get, Steps
-
-if TYPE_CHECKING:
-    from zarr.arrays.handle import ArrayHandle
 
 Ndarray = np.ndarray[Any, Any]
 Found = dict[int, "Buffer | None"]

@@ -8,23 +8,22 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from zarr._lazy import LazyModule
 from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarning, label_of
+from zarr.metadata import copies, v3
 from zarr.metadata.cache import find_members, known_documents
 from zarr.metadata.documents import JSONDecodeError, load_document
+from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn
 from zarr.steps.requests import Hold, scope_of
 from zarr.storage.path import StorePath
 from zarr.types import ZarrFormat
 
 if TYPE_CHECKING:
-    from zarr.metadata import copies, group, v2, v3
+    from zarr.metadata import group, v2
     from zarr.metadata.group import GroupMetadata
     from zarr.metadata.v2 import ArrayV2Metadata
-    from zarr.metadata.v3 import ArrayV3Metadata
 else:
-    copies = LazyModule("zarr.metadata.copies")
     group = LazyModule("zarr.metadata.group")
     v2 = LazyModule("zarr.metadata.v2")
-    v3 = LazyModule("zarr.metadata.v3")
 
 ArrayMetadata: TypeAlias = "ArrayV2Metadata | ArrayV3Metadata"
 NodeMetadata: TypeAlias = "ArrayV2Metadata | ArrayV3Metadata | GroupMetadata"

@@ -15,7 +15,7 @@ from zarr.abc.stores.changes import TakenError, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ArrayNotFoundError, ContainsArrayError, ContainsGroupError, NodeNotFoundError, ReadOnlyError
 from zarr.metadata.documents import load_document
-from zarr.steps import requests
+from zarr.steps import consolidated, requests
 from zarr.steps.documents import (
     V2_NAMES,
     V3_NAMES,
@@ -41,9 +41,7 @@ from zarr.types import AccessModeLiteral, ZarrFormat
 if TYPE_CHECKING:
     from zarr.metadata import group
     from zarr.metadata import names as _names
-    from zarr.steps import consolidated
 else:
-    consolidated = LazyModule("zarr.steps.consolidated")
     group = LazyModule("zarr.metadata.group")
     _names = LazyModule("zarr.metadata.names")
 

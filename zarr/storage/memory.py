@@ -7,24 +7,19 @@ import threading
 import weakref
 from collections.abc import Iterable, MutableMapping
 from itertools import count
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, cast
 
-from zarr._lazy import LazyModule
 from zarr._process import at_fork
 from zarr.abc.store import BulkAccess, ByteRequest
 from zarr.abc.stores.changes import Changes
 from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, BufferPrototype
+from zarr.storage import url as store_url
 from zarr.storage.checks import SameObject, check_buffer, frozen
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, is_below_any, normalize_path, only_keys
 from zarr.storage.mapping import MappingProtocol
 from zarr.storage.ranges import slice_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
-
-if TYPE_CHECKING:
-    from zarr.storage import url as store_url
-else:
-    store_url = LazyModule("zarr.storage.url")
 
 _CHANGES = threading.RLock()
 """Held while many keys of a dictionary change in one step: by all stores, since several may share one dictionary."""

@@ -21,23 +21,22 @@ import numpy as np
 import zarr_core
 from zarr._lazy import LazyModule
 from zarr._process import at_fork, living
+from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io import reading
 from zarr.arrays.io.chunks import decode_steps, gather_into, new_chunk, note_place, put_chunk_steps
-from zarr.arrays.layout import is_edge
+from zarr.arrays.layout import ArrayLayout, is_edge
 from zarr.errors import ArrayNotFoundError, ChunkError
 from zarr.steps.requests import Gather, Get, Hold, Size, Steps
 
 if TYPE_CHECKING:
     from zarr.arrays import documents
-    from zarr.arrays.handle import ArrayHandle
-    from zarr.arrays.io import reading, shard_write, writing
     from zarr.arrays.io import shard_read as _shards
-    from zarr.arrays.layout import ArrayLayout
+    from zarr.arrays.io import shard_write, writing
 else:
     documents = LazyModule("zarr.arrays.documents")
     _shards = LazyModule("zarr.arrays.io.shard_read")
     writing = LazyModule("zarr.arrays.io.writing")
     shard_write = LazyModule("zarr.arrays.io.shard_write")
-    reading = LazyModule("zarr.arrays.io.reading")
 
 Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]

@@ -22,13 +22,12 @@ from zarr.arrays.io.chunks import (
     write_chunk_steps,
     write_slots_steps,
 )
+from zarr.arrays.layout import ArrayLayout, Edges
 from zarr.errors import ChunkError
 from zarr.steps.requests import Gather, Get, Hold, Steps, Transfer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from zarr.arrays.layout import ArrayLayout, Edges
 
 Ndarray = np.ndarray[Any, Any]
 

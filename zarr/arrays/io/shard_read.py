@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import zarr_core
 from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.arrays.io.chunks import check_missing, decode_steps, note_place
+from zarr.arrays.layout import ArrayLayout
+from zarr.buffer.core import Buffer
+from zarr.codecs.base.chain import CodecChain
 from zarr.codecs.base.shard_level import EMPTY, ShardLevel, damaged_shard
 from zarr.errors import ChunkDecodeError, ValueReplacedError
 from zarr.runners import caches as chunk_cache
 from zarr.runners.caches import TABLES, file_indexes
 from zarr.steps.requests import Gather, Get, GetParts, GetRanges, LastStamp, Stamp, Steps, Transfer
-
-if TYPE_CHECKING:
-    from zarr.arrays.layout import ArrayLayout
-    from zarr.buffer.core import Buffer
-    from zarr.codecs.base.chain import CodecChain
 
 Ndarray = np.ndarray[Any, Any]
 Coords = tuple[int, ...]

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zarr.arrays.io.selection import elements_of, pop_fields, vectorized_kind
-
-if TYPE_CHECKING:
-    from zarr.arrays.methods.array_api import StandardMethods
+from zarr.arrays.methods.array_api import StandardMethods
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,13 @@ import base64
 import binascii
 import re
 import struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from zarr.errors import NodeNotFoundError
 from zarr.storage.path import StorePath
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 _SINCE: Final = re.compile(r"(day|hour|minute|second|millisecond|microsecond)s? since (\d{4}-\d{1,2}-\d{1,2})(.*)")
 _CLOCK: Final = re.compile(r"[T ]?(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d*)?)?\s*(?:Z|UTC|[+-]0?0:?00)?")

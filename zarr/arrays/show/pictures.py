@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from zarr._lazy import load_extra
 from zarr.arrays.io.selection import expand_ellipsis
 from zarr.arrays.show.cf import coordinate, decode, dimension_names, label_of
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 MAX_ELEMENTS: Final = 4_000_000
 """Maximum number of elements in a picture; of larger selections, every second, every fourth … is read."""

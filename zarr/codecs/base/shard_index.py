@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from zarr.buffer import default_buffer_prototype
+from zarr.buffer import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.codecs.base.shard_level import EMPTY
-
-if TYPE_CHECKING:
-    from zarr.buffer import Buffer, BufferPrototype
 
 Coords = tuple[int, ...]
 Places = np.ndarray[Any, np.dtype[np.uint64]]

@@ -5,17 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 import zarr_core
+from zarr.buffer import Buffer
 from zarr.codecs.base.bound import AnyArray, as_bytes
+from zarr.codecs.base.chain import CodecChain
 from zarr.errors import ChunkDecodeError
-
-if TYPE_CHECKING:
-    from zarr.buffer import Buffer
-    from zarr.codecs.base.chain import CodecChain
 
 IndexLocation: TypeAlias = Literal["start", "end"]
 SubchunkWriteOrder: TypeAlias = Literal["morton", "unordered", "lexicographic", "colexicographic"]

@@ -8,9 +8,10 @@ from __future__ import annotations
 import enum
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.groups.handle import NodeMetadata
 from zarr.metadata.documents import load_document
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for
@@ -18,9 +19,6 @@ from zarr.steps.nodes import ensure_ancestors_steps, replace_documents_steps
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
 from zarr.types import JSON, ZARR_JSON, ZARRAY_JSON, ZATTRS_JSON, ZarrFormat
-
-if TYPE_CHECKING:
-    from zarr.groups.handle import NodeMetadata
 
 
 class _Absent(enum.Enum):

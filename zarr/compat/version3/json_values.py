@@ -10,10 +10,11 @@ import json
 import sys
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypedDict, TypeGuard, cast
+from typing import Any, Final, Literal, TypeAlias, TypedDict, TypeGuard, cast
 
 import numpy as np
 
+from zarr.abc.store import ByteRequest, Store
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.dtype import scalars
 from zarr.dtype.base import byte_order_of, endianness_mark
@@ -27,9 +28,6 @@ from zarr.metadata.documents import load_document as load_document
 from zarr.storage.path import StorePath
 from zarr.types import JSON, DTypeJSON, NamedConfig, ZarrFormat
 from zarr.types import EndiannessStr as EndiannessStr
-
-if TYPE_CHECKING:
-    from zarr.abc.store import ByteRequest, Store
 
 IntishFloat = typing.NewType("IntishFloat", float)
 IntishStr = typing.NewType("IntishStr", str)

@@ -8,7 +8,7 @@ Needed by tifffile and cubed (regions and keys of chunks), icechunk and virtuali
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, CodecPipeline
 from zarr.abc.store import Store
@@ -22,6 +22,7 @@ from zarr.arrays.create.version2 import like_parameters
 from zarr.arrays.handle import parse_metadata as parse_array_metadata
 from zarr.arrays.methods.properties import ArrayFace
 from zarr.buffer.core import BufferPrototype
+from zarr.chunks import ChunkGrid
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding
 from zarr.chunks.rectilinear import MAX_EDGES_PER_AXIS
 from zarr.chunks.shapes import cells_outside as _iter_chunk_coords_to_delete
@@ -43,11 +44,6 @@ from zarr.steps.requests import Steps
 from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 from zarr.types import ZarrFormat
-
-if TYPE_CHECKING:
-    from zarr.chunks import ChunkGrid
-
-
 
 # An array, the first chunk of a block (``origin``) and its number of chunks along each axis (``selection_shape``).
 _iter_chunk_coords = ArrayFace._iter_chunk_coords

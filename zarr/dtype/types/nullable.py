@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType, wrong_dtype, wrong_json
+from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 from zarr.dtype.registry import data_type_registry
 from zarr.dtype.scalars import JSON, DTypeJSON, ZarrFormat, split_dtype_spec_v3
-
-if TYPE_CHECKING:
-    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 
 NAMES: Final = ("zarrs.optional", "optional")
 Ndarray = np.ndarray[Any, Any]

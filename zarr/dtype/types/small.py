@@ -11,18 +11,15 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
 from zarr.dtype import base, scalars
 from zarr.dtype.base import HasEndianness, HasItemSize, TBaseDType, ZDType
+from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
 from zarr.errors import DataTypeValidationError
 from zarr.types import JSON, DTypeJSON, ZarrFormat
-
-if TYPE_CHECKING:
-    from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
-
 
 _INTEGERS: Final = ("int2", "int4", "uint2", "uint4")
 _FLOATS: Final = (

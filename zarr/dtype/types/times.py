@@ -5,16 +5,14 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Final, Literal, Self, TypeAlias, get_args
 
 import numpy as np
 
 from zarr.dtype import base, scalars
 from zarr.dtype.base import HasEndianness, HasItemSize, LibraryType, TDType_co, TScalar_co
+from zarr.dtype.json_forms import DTypeSpec_V3
 from zarr.types import JSON, DTypeJSON, EndiannessStr, ZarrFormat
-
-if TYPE_CHECKING:
-    from zarr.dtype.json_forms import DTypeSpec_V3
 
 DateTimeUnit: TypeAlias = Literal[
     "Y", "M", "W", "D", "h", "m", "s", "ms", "us", "μs", "ns", "ps", "fs", "as", "generic"

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import time
 import uuid
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from zarr._lazy import LazyModule, asyncio
+from zarr._lazy import asyncio
 from zarr.abc.store import Store
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.defaults import settings
@@ -26,11 +27,6 @@ from zarr.runners.concurrency import completed
 from zarr.runners.locks.processes import lock_names
 from zarr.steps.requests import ChangedMeanwhileError, LockScope
 from zarr.storage.keys import LOCKS_FOLDER
-
-if TYPE_CHECKING:
-    import random
-else:
-    random = LazyModule("random")
 
 RENEWALS: Final = 4
 """Number of renewals of a lease within its duration."""

@@ -15,22 +15,17 @@ import re
 import stat
 import time
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import zarr_core
-from zarr._lazy import LazyModule, shutil
+from zarr._lazy import shutil
 from zarr.abc.store import SyncStore
 from zarr.abc.stores.changes import Changes, Stage, TakenError, is_document
 from zarr.errors import MetadataValidationError
 from zarr.storage.checks import check_clearable, file_in_place
 from zarr.storage.keys import JOURNAL_FOLDER, METADATA_NAMES, check_key, is_partial
 from zarr.storage.local import files, names
-
-if TYPE_CHECKING:
-    from zarr.storage.wrappers import overlay
-else:
-    overlay = LazyModule("zarr.storage.wrappers.overlay")
-
+from zarr.storage.wrappers import overlay
 
 _OCCUPIED = frozenset({errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EISDIR})
 _NO_EXCHANGE = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})

@@ -7,7 +7,7 @@ import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import filterfalse, groupby, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import zarr
 from zarr.arrays.array import Array
@@ -24,11 +24,9 @@ from zarr.tools.contents.listing import can_list
 from zarr.tools.contents.nodes import arrays_of, expected_keys
 from zarr.tools.copies.jobs import check_apart, open_ends
 from zarr.tools.plans.plan import MEMORY, Part, Plan, Stage, parse_bytes
+from zarr.tools.plans.progress import Progress
 from zarr.tools.plans.targets import describe
 from zarr.types import METADATA_NAMES
-
-if TYPE_CHECKING:
-    from zarr.tools.plans.progress import Progress
 
 KEYS_PER_TASK = 1000
 

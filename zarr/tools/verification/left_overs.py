@@ -8,18 +8,16 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from zarr.runners.notes import unfinished
 from zarr.steps.requests import Get, ListDir, ask_steps
 from zarr.storage.keys import JOB_PREFIX, JOURNAL_FOLDER, LOCKS_FOLDER, REPAIR_FOLDER, is_partial, partial_owner
 from zarr.storage.local.files import is_alive
 from zarr.storage.local.store import LocalStore
+from zarr.storage.zip.store import ZipStore
 from zarr.tools.verification.report import Fault
 from zarr.tools.verification.survey import Survey, is_left_over
-
-if TYPE_CHECKING:
-    from zarr.storage.zip.store import ZipStore
 
 if sys.platform != "win32":
     import fcntl

@@ -6,14 +6,16 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from zarr.arrays.layout import ArrayLayout
 from zarr.chunks.spec import parse_array_config
 from zarr.errors import label_of
 from zarr.metadata.documents import MAX_DOCUMENT_BYTES
 from zarr.notices import without_warnings
+from zarr.runners.asynchronous import LoopRunner
 from zarr.runners.choose import runner_for
+from zarr.runners.inline import InlineRunner
 from zarr.steps.documents import ArrayMetadata, node_key
 from zarr.steps.nodes import parse_array
 from zarr.steps.requests import Gather, Get, Size, Steps, ask_steps
@@ -25,10 +27,6 @@ from zarr.tools.contents.listing import can_list
 from zarr.tools.contents.nodes import expected_keys, open_node
 from zarr.tools.verification.report import Fault
 from zarr.types import METADATA_NAMES, ZarrFormat
-
-if TYPE_CHECKING:
-    from zarr.runners.asynchronous import LoopRunner
-    from zarr.runners.inline import InlineRunner
 
 NodeKind: TypeAlias = Literal["array", "group", "damaged"]
 T = TypeVar("T")
