@@ -23,7 +23,7 @@ from zarr.storage import LocalStore, MemoryStore, SQLiteStore, ZipStore
 from zarr.storage.keys import JOB_PREFIX
 from zarr.tools.copies.layouts import BETWEEN_BYTES, choose_route
 from zarr.tools.copies.regions import Regions, amplification, every, longest
-from zarr.tools.plans.memory import keep_memory, read_region
+from zarr.tools.plans.executors import keep_memory, read_region
 
 ROWS = np.arange(64 * 48, dtype="i4").reshape(64, 48)
 

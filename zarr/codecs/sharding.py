@@ -37,8 +37,6 @@ from zarr.codecs.base.described import (
     wrap_bytes,
 )
 from zarr.codecs.base.order import sort_codecs
-from zarr.codecs.base.shard_index import ShardIndex as _ShardIndex  # noqa: F401
-from zarr.codecs.base.shard_index import ShardReader as _ShardReader  # noqa: F401
 from zarr.codecs.base.shard_level import EMPTY, IndexLocation, ShardIndex, ShardLevel, SubchunkWriteOrder
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
@@ -49,7 +47,7 @@ from zarr.types import JSON, SelectorTuple, ShapeLike, parse_shapelike
 
 # Names that other libraries import from here, for the inner chunks of a shard in memory.
 __getattr__, __dir__ = lazy_names(
-    __name__, {}, {"zarr.compat.version3.shards": "_ShardingByteGetter _ShardingByteSetter"}
+    __name__, {}, {"zarr.compat.version3.shards": "_ShardIndex _ShardReader _ShardingByteGetter _ShardingByteSetter"}
 )
 
 MAX_UINT_64: Final = EMPTY

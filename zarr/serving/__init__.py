@@ -17,18 +17,17 @@ if TYPE_CHECKING:
     from zarr.serving.format3 import Format2Store as Format2Store
     from zarr.serving.server import USUAL_PORT as USUAL_PORT
     from zarr.serving.server import Server as Server
+    from zarr.serving.server import View as View
     from zarr.serving.server import serve as serve
+    from zarr.serving.server import view as view
     from zarr.serving.viewer import make_view_app as make_view_app
-    from zarr.serving.window import View as View
-    from zarr.serving.window import view as view
 
 __getattr__, __dir__, __all__ = lazy_door(
     __name__,
     {
         "zarr.serving.application": "make_app",
         "zarr.serving.format3": "Format2Store",
-        "zarr.serving.server": "USUAL_PORT Server serve",
+        "zarr.serving.server": "USUAL_PORT Server View serve view",
         "zarr.serving.viewer": "make_view_app",
-        "zarr.serving.window": "View view",
     },
 )

@@ -21,7 +21,7 @@ from zarr.runners.choose import runner_for
 from zarr.runners.sync import sync
 from zarr.steps.requests import Gather, Size, ask_steps
 from zarr.tools.contents.listing import can_list
-from zarr.tools.plans.reading import TASK_BYTES, Piece
+from zarr.tools.plans.executors import TASK_BYTES, Piece
 
 Coords: TypeAlias = tuple[int, ...]
 Slices: TypeAlias = tuple[slice, ...]

@@ -13,9 +13,9 @@ from zarr.arrays.array import Array
 from zarr.tools.contents.blocks import Coords, block_shape, count_blocks, cut_numbers, read_blocks, touched_blocks
 from zarr.tools.contents.canonical import filled_block, json_line, type_name, value_bytes
 from zarr.tools.contents.nodes import Node, arrays_of, open_node, walk
+from zarr.tools.plans.executors import Piece, part_bytes, run_pieces
 from zarr.tools.plans.plan import MEMORY, parse_bytes
 from zarr.tools.plans.progress import Progress, reporting
-from zarr.tools.plans.reading import Piece, part_bytes, run_pieces
 
 _HEADER: Final = {"zarr_checksum": 1}
 

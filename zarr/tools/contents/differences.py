@@ -34,9 +34,9 @@ from zarr.tools.contents.canonical import (
 )
 from zarr.tools.contents.checksums import dimension_names
 from zarr.tools.contents.nodes import Node, arrays_of, open_node, walk
+from zarr.tools.plans.executors import Piece, part_bytes, run_pieces
 from zarr.tools.plans.plan import MEMORY, parse_bytes
 from zarr.tools.plans.progress import Progress, reporting
-from zarr.tools.plans.reading import Piece, part_bytes, run_pieces
 
 Aspect: TypeAlias = Literal[
     "node", "node type", "format", "shape", "data type", "chunks", "shards", "codecs", "fill value", "attribute",

@@ -27,9 +27,9 @@ from zarr.tools.contents.blocks import (
 from zarr.tools.contents.canonical import filled_block, in_types_of_numpy, one_line
 from zarr.tools.contents.differences import different
 from zarr.tools.contents.nodes import Node, arrays_of, open_node
+from zarr.tools.plans.executors import TASK_BYTES, Piece, part_bytes, run_pieces
 from zarr.tools.plans.plan import MEMORY, parse_bytes
 from zarr.tools.plans.progress import Progress, reporting
-from zarr.tools.plans.reading import TASK_BYTES, Piece, part_bytes, run_pieces
 
 T = TypeVar("T")
 Values: TypeAlias = np.ndarray[Any, Any]

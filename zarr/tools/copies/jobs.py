@@ -15,7 +15,7 @@ import zarr
 from zarr.arrays.array import Array
 from zarr.errors import ZarrUserWarning
 from zarr.groups.group import Group
-from zarr.runners.locks.places import overlap
+from zarr.runners.locks.operation import overlap
 from zarr.runners.notes import Notes
 from zarr.runners.sync import sync
 from zarr.storage.memory import MemoryStore
@@ -24,7 +24,7 @@ from zarr.storage.resolve import resolve_store_path
 from zarr.tools.contents.nodes import arrays_of, as_stored
 from zarr.tools.copies.layouts import Route, choose_route
 from zarr.tools.copies.regions import Region, Regions, borders_of, longest
-from zarr.tools.plans.memory import read_region
+from zarr.tools.plans.executors import read_region
 from zarr.tools.plans.plan import Part, Plan, Stage
 from zarr.tools.plans.targets import describe
 

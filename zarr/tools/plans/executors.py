@@ -1,19 +1,38 @@
-"""Run independent tasks: in this thread, in an executor, or on a dask cluster."""
+"""Run independent tasks, or pieces of work with results: in this thread, in an executor, or on a dask cluster.
+
+The tasks of one thread use the same memory one after the other: the system must clear every page of newly allocated
+memory, and for regions of some hundred megabytes this takes about as long as decoding the region.
+"""
 
 from __future__ import annotations
 
+import math
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from contextlib import contextmanager
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
+
+import numpy as np
 
 from zarr._lazy import load_extra
-from zarr.tools.plans.memory import keep_memory
+from zarr.arrays.array import Array
 
 T = TypeVar("T")
 R = TypeVar("R")
 Task = tuple[int, Callable[[Any], None], Any]
+Piece: TypeAlias = tuple[int, int, T]
+"""Its part of the whole, in the unit of the progress; the bytes of its elements; the piece itself."""
+
+TASK_BYTES: Final = 64 << 20
+"""Bytes that a task of an executor reads, unless one piece is larger: enough to outweigh the start of the task."""
+
+PIECES_PER_TASK: Final = 100
+
+NUMBERS = "biufcmM"
+"""Kinds of data types whose elements are plain bytes."""
 
 MAX_TRIES = 10
 """Number of tries of a task on a cluster whose workers die while it runs."""
@@ -140,3 +159,115 @@ class _Run:
             self.start(task, tries + 1)
         else:
             raise error
+
+
+class _Kept(threading.local):
+    memory: np.ndarray[Any, Any] | None = None
+    """Bytes; None if no memory is kept."""
+
+
+_KEPT = _Kept()
+
+
+@contextmanager
+def keep_memory() -> Iterator[None]:
+    """Let the tasks of this thread read into the same memory, which is freed at the end."""
+    _KEPT.memory = np.empty(0, np.uint8)
+    try:
+        yield
+    finally:
+        _KEPT.memory = None
+
+
+def read_region(array: Array[Any], region: tuple[slice, ...]) -> Any:
+    """Return the elements of a region; under :func:`keep_memory` they are valid until the next call.
+
+    Parameters
+    ----------
+    array : Array
+    region : tuple of slices
+        Slices with a start and a stop within the array.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> with keep_memory():
+    ...     read_region(zarr.array([1, 2, 3]), (slice(1, 3),)).tolist()
+    [2, 3]
+    """
+    dtype = array.dtype
+    if _KEPT.memory is None or not region or dtype.kind not in NUMBERS:
+        return array[region]
+    shape = tuple(part.stop - part.start for part in region)
+    nbytes = math.prod(shape) * dtype.itemsize
+    if _KEPT.memory.nbytes < nbytes:
+        _KEPT.memory = None  # free the old memory before the new one is allocated
+        _KEPT.memory = np.empty(nbytes, np.uint8)
+    out = _KEPT.memory[:nbytes].view(dtype).reshape(shape)
+    array.get_basic_selection(region, out=out)
+    return out
+
+
+def part_bytes(memory: int) -> int:
+    """Return the number of bytes of elements to read at once within a memory: a tool keeps copies of them.
+
+    Examples
+    --------
+    >>> part_bytes(512 << 20) >> 20, part_bytes(64 << 20) >> 20
+    (16, 4)
+    """
+    return min(16 << 20, memory // 16)
+
+
+def run_pieces(
+    work: Callable[[T], R], pieces: Iterable[Piece[T]], executor: Any, report: Callable[[int], None]
+) -> Iterator[tuple[T, R]]:
+    """Yield each piece with the result of a work for it, in their order.
+
+    Parameters
+    ----------
+    work : callable
+        Can be pickled; called with each piece.
+    pieces : iterable of Piece
+        They can be pickled. The iterable is read on demand.
+    executor : Executor, dask.distributed.Client, "dask" or None
+    report : callable
+        Called with the finished part of the whole.
+
+    Examples
+    --------
+    >>> list(run_pieces(abs, [(1, 8, -5), (1, 8, 6)], None, lambda ended: None))
+    [(-5, 5), (6, 6)]
+    """
+    if executor is None:
+        for part, _, piece in pieces:
+            yield piece, work(piece)
+            report(part)
+        return
+    for (part, some), results in run_in_order(executor, _Each(work), _tasks(pieces)):
+        yield from zip(some, results, strict=True)
+        report(part)
+
+
+class _Each:
+    """Run a work for several pieces."""
+
+    def __init__(self, work: Callable[[Any], Any]) -> None:
+        self.work = work
+
+    def __call__(self, task: tuple[int, list[Any]]) -> list[Any]:
+        return [self.work(piece) for piece in task[1]]
+
+
+def _tasks(pieces: Iterable[Piece[T]]) -> Iterator[tuple[int, list[T]]]:
+    """Yield pieces together until they are worth a task."""
+    some: list[T] = []
+    parts = size = 0
+    for part, nbytes, piece in pieces:
+        some.append(piece)
+        parts, size = parts + part, size + nbytes
+        if size >= TASK_BYTES or len(some) == PIECES_PER_TASK:
+            yield parts, some
+            some, parts, size = [], 0, 0
+    if some:
+        yield parts, some

@@ -14,9 +14,9 @@ from zarr.storage.keys import JOURNAL_FOLDER
 from zarr.storage.path import StorePath
 from zarr.tools.contents.blocks import chunk_lengths
 from zarr.tools.contents.nodes import open_place
+from zarr.tools.plans.executors import Piece, part_bytes, run_pieces
 from zarr.tools.plans.plan import MEMORY, parse_bytes
 from zarr.tools.plans.progress import Progress, reporting
-from zarr.tools.plans.reading import Piece, part_bytes, run_pieces
 from zarr.tools.verification import chunks, copies, documents, left_overs
 from zarr.tools.verification.report import Fault, Report
 from zarr.tools.verification.survey import Survey

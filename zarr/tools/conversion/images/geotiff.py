@@ -15,7 +15,7 @@ from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContent
 from zarr.tools.conversion.images.descriptions import as_json
 from zarr.tools.conversion.images.geotiff_writing import NAMESPACE
 from zarr.tools.conversion.images.geotiff_writing import write_geotiff as write_geotiff
-from zarr.tools.conversion.images.strips import joined_rows
+from zarr.tools.conversion.images.tiff import joined_rows
 from zarr.tools.copies.multiscales import MULTISCALES, geozarr_levels, scale_between
 
 PROJ: Final = {

@@ -13,7 +13,6 @@ import zarr
 from zarr._lazy import load
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents
 from zarr.tools.conversion.images.descriptions import OmeImage, as_json, parse_ome, tags_of
-from zarr.tools.conversion.images.strips import joined_rows
 from zarr.tools.conversion.images.tiff_writing import write_ome_tiff as write_ome_tiff
 from zarr.tools.conversion.images.tiff_writing import write_tiff as write_tiff
 from zarr.tools.copies.multiscales import MULTISCALES, Place, geozarr_levels, ome_axes, ome_image, scale_between
@@ -331,3 +330,27 @@ def _shaped_attributes(attributes: dict[str, Any]) -> dict[str, Any]:
     if "zarr" in attributes:
         return dict(attributes.get("attributes", {}))
     return {name: value for name, value in attributes.items() if name not in ("shape", "axes", "truncated")}
+
+
+STRIPS: Final = 1 << 20
+"""Strips are joined until a chunk has about this number of bytes."""
+
+
+def joined_rows(rows: int, height: int, row_bytes: int) -> int:
+    """Return the number of rows of the strips that form a chunk.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of one strip.
+    height : int
+        Height of the image.
+    row_bytes : int
+        The bytes of one row.
+
+    Examples
+    --------
+    >>> joined_rows(1, 5000, 8192), joined_rows(4096, 5000, 8192), joined_rows(1, 50, 8192)
+    (128, 4096, 50)
+    """
+    return min(rows * max(1, STRIPS // max(rows * row_bytes, 1)), max(height, 1))
