@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from zarr._records import record, set_values
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import NodeNotFoundError, ReadOnlyError, ZarrUserWarning, label_of
 from zarr.groups.members import consolidate_steps
@@ -32,7 +32,7 @@ _DAMAGED: Final = frozenset(("document-unreadable", "document-invalid", "documen
 _MOVED: Final = frozenset(("key-stray", "key-misplaced", "chunk-outside-grid", "left-over-value", "left-over-locks"))
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Change:
     """One change of a repair, done or planned.
 
@@ -59,9 +59,6 @@ class Change:
     key: str
     target: str
     reason: str
-
-    def __init__(self, action: Action, key: str, target: str, reason: str) -> None:
-        set_values(self, action=action, key=key, target=target, reason=reason)
 
     def __str__(self) -> str:
         return one_line(f"{self.action} {self.key}{f' to {self.target}' if self.target else ''}: {self.reason}")

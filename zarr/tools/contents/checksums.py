@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from typing import Any, Final, TypeAlias
 
-from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.tools.contents.blocks import Coords, block_shape, count_blocks, cut_numbers, read_blocks, touched_blocks
 from zarr.tools.contents.canonical import filled_block, json_line, type_name, value_bytes
@@ -20,7 +20,7 @@ from zarr.tools.plans.progress import Progress, reporting
 _HEADER: Final = {"zarr_checksum": 1}
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Checksum:
     """The checksum of a hierarchy.
 
@@ -44,9 +44,6 @@ class Checksum:
     hexdigest: str
     nodes: int
     elements: int
-
-    def __init__(self, hexdigest: str, nodes: int, elements: int) -> None:
-        set_values(self, hexdigest=hexdigest, nodes=nodes, elements=elements)
 
     def __str__(self) -> str:
         return f"sha256:{self.hexdigest}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from heapq import merge
 from itertools import groupby, repeat
@@ -11,7 +12,6 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 import zarr_core
-from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.tools.contents.blocks import (
     block_counts,
@@ -58,7 +58,7 @@ ABSENT: Final = _Absent()
 """The value of a difference for the side without the node or attribute."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Difference:
     """One difference of two hierarchies; printed, it is one line.
 
@@ -93,24 +93,10 @@ class Difference:
     aspect: Aspect
     left: Any
     right: Any
-    name: str
-    count: int
-    first: tuple[int, ...] | None
-    greatest: Any
-
-    def __init__(
-        self,
-        path: str,
-        aspect: Aspect,
-        left: Any,
-        right: Any,
-        name: str = "",
-        count: int = 0,
-        first: tuple[int, ...] | None = None,
-        greatest: Any = None,
-    ) -> None:
-        set_values(self, path=path, aspect=aspect, left=left, right=right, name=name)
-        set_values(self, count=count, first=first, greatest=greatest)
+    name: str = ""
+    count: int = 0
+    first: tuple[int, ...] | None = None
+    greatest: Any = None
 
     def __str__(self) -> str:
         what = f"{self.aspect} {self.name!r}" if self.name else self.aspect

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import groupby, islice, repeat
 from typing import Any, Final, TypeAlias, TypeVar, overload
 
 import numpy as np
 
-from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.arrays.layout import ArrayLayout
 from zarr.groups.group import Group
@@ -38,7 +38,7 @@ _ORDERED: Final = "biufmM"
 _SUMMED: Final = "biufcmM"
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ArrayStatistics:
     """The statistics of one array.
 
@@ -89,9 +89,6 @@ class ArrayStatistics:
     stored_bytes: int
     chunks_stored: int
     chunks: int
-
-    def __init__(self, **values: Any) -> None:
-        set_values(self, **values)
 
     def __str__(self) -> str:
         return (
@@ -223,8 +220,7 @@ class _Statistics:
         if self.bins:
             counting = partial(_histogram, bins=self.bins, at_once=self.at_once)
             histograms = self._results(counting, _add_counts, ranges, executor, report)
-            for each, (_, histogram) in zip(found, histograms, strict=True):
-                set_values(each, histogram=histogram)
+            found = [replace(each, histogram=counts) for each, (_, counts) in zip(found, histograms, strict=True)]
         return found
 
     def _results(

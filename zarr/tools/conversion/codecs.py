@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from zarr._records import record, set_values
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
 from zarr.arrays.array import Array
 from zarr.metadata.convert import convert_array_metadata, numcodec_configuration
@@ -18,7 +18,7 @@ _PLAIN_SERIALIZERS = frozenset(("bytes", "vlen-utf8", "vlen-bytes"))
 """Serializers that the data type determines."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Codecs:
     """The codecs of the chunks of an array, by their kind, as documents of format 3.
 
@@ -30,11 +30,6 @@ class Codecs:
     filters: tuple[Document, ...]
     serializers: tuple[Document, ...]
     compressors: tuple[Document, ...]
-
-    def __init__(
-        self, filters: Sequence[Document], serializers: Sequence[Document], compressors: Sequence[Document]
-    ) -> None:
-        set_values(self, filters=tuple(filters), serializers=tuple(serializers), compressors=tuple(compressors))
 
     @property
     def is_big_endian(self) -> bool:
@@ -75,7 +70,7 @@ def codecs_of(array: Array[Any]) -> Codecs:
     for document in documents:
         cls = get_codec_class(document["name"])
         kinds[0 if issubclass(cls, ArrayArrayCodec) else 1 if issubclass(cls, ArrayBytesCodec) else 2].append(document)
-    return Codecs(*kinds)
+    return Codecs(*map(tuple, kinds))
 
 
 def to_format_2(documents: Sequence[Document], ndim: int) -> tuple[dict[str, Any], list[str]]:

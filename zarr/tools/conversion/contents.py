@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, TypeAlias
 
-from zarr._records import record, set_values
 from zarr.tools.copies.layouts import Borders, grow
 from zarr.tools.copies.regions import Regions, every, longest
 
@@ -23,7 +23,7 @@ BLOCK_BYTES = 64 << 20
 """Number of bytes that a writer of a file holds at once, unless one chunk is larger."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class ArrayContents:
     """An array.
 
@@ -63,47 +63,22 @@ class ArrayContents:
     shape: tuple[int, ...]
     dtype: Any
     read: Callable[[tuple[slice, ...]], Any]
-    chunks: tuple[int, ...] | None
-    shards: tuple[int, ...] | None
-    fill_value: Any
-    dimension_names: tuple[str | None, ...] | None
-    attributes: Mapping[str, Any]
-    filters: Any
-    compressors: Any
-    read_chunks: tuple[int, ...] | None
+    _: KW_ONLY
+    chunks: tuple[int, ...] | None = None
+    shards: tuple[int, ...] | None = None
+    fill_value: Any = None
+    dimension_names: tuple[str | None, ...] | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    filters: Any = "auto"
+    compressors: Any = "auto"
+    read_chunks: tuple[int, ...] | None = None
 
-    def __init__(
-        self,
-        shape: tuple[int, ...],
-        dtype: Any,
-        read: Callable[[tuple[slice, ...]], Any],
-        *,
-        chunks: tuple[int, ...] | None = None,
-        shards: tuple[int, ...] | None = None,
-        fill_value: Any = None,
-        dimension_names: tuple[str | None, ...] | None = None,
-        attributes: Mapping[str, Any] | None = None,
-        filters: Any = "auto",
-        compressors: Any = "auto",
-        read_chunks: tuple[int, ...] | None = None,
-    ) -> None:
-        set_values(
-            self,
-            shape=shape,
-            dtype=dtype,
-            read=read,
-            chunks=chunks,
-            shards=shards,
-            fill_value=fill_value,
-            dimension_names=dimension_names,
-            attributes=attributes or {},
-            filters=filters,
-            compressors=compressors,
-            read_chunks=read_chunks or chunks,
-        )
+    def __post_init__(self) -> None:
+        if self.read_chunks is None:
+            object.__setattr__(self, "read_chunks", self.chunks)
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class GroupContents:
     """A group.
 
@@ -120,13 +95,8 @@ class GroupContents:
     {}
     """
 
-    attributes: Mapping[str, Any]
-    members: Mapping[str, Contents]
-
-    def __init__(
-        self, attributes: Mapping[str, Any] | None = None, members: Mapping[str, Contents] | None = None
-    ) -> None:
-        set_values(self, attributes=attributes or {}, members=members or {})
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    members: Mapping[str, Contents] = field(default_factory=dict)
 
 
 Contents: TypeAlias = ArrayContents | GroupContents

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
 from zarr.runners.locks.operation import true_place
@@ -36,7 +36,7 @@ from zarr.tools.plans.plan import MEMORY, human, parse_bytes
 from zarr.tools.plans.progress import Progress
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Conversion:
     """The result of :func:`convert`.
 
@@ -58,9 +58,6 @@ class Conversion:
     result: Any
     losses: tuple[str, ...]
     plan: str
-
-    def __init__(self, result: Any, losses: Sequence[str], plan: str) -> None:
-        set_values(self, result=result, losses=tuple(losses), plan=plan)
 
 
 def convert(
@@ -148,7 +145,7 @@ def convert(
     losses: list[str] = []
     if virtual:
         node, text = refer(source, target, losses, overwrite=overwrite, dry_run=dry_run)
-        return Conversion(node, losses, text)
+        return Conversion(node, tuple(losses), text)
     options, target_options = options_of_ends(source, target, storage_options)
     found = _read(source, losses, options)
     row = _target_format(target, to)
@@ -169,7 +166,7 @@ def convert(
     job = MakeJob(contents, place, zarr_format, codecs, overwrite, parse_bytes(memory), losses)
     plan = job.plan(f"convert to Zarr format {zarr_format}", _identity(source, found))
     made = None if dry_run else plan.run(executor, progress, resume)
-    return Conversion(made, losses, plan.explain())
+    return Conversion(made, tuple(losses), plan.explain())
 
 
 # -------------------------------------------------------------------------------------------------- sources
@@ -260,13 +257,13 @@ def _write(
     size = sum(_bytes_of(array) for array in arrays)
     plan = f"write {file} as {row.title}: {len(arrays)} array{'' if len(arrays) == 1 else 's'}, {human(size)}"
     if dry_run:
-        return Conversion(None, losses, plan)
+        return Conversion(None, tuple(losses), plan)
     with tempfile.TemporaryDirectory(prefix=".zarr-convert-", dir=file.absolute().parent) as folder:
         made = Path(folder) / file.name
         documents = {name: documents_of(value) for name, value in codecs.items()}
         write(_replaced(contents, documents), str(made), losses)
         os.replace(made, file)
-    return Conversion(file, losses, plan)
+    return Conversion(file, tuple(losses), plan)
 
 
 def _bytes_of(array: ArrayContents) -> int:
@@ -322,6 +319,4 @@ def _replaced(contents: Contents, values: Mapping[str, Any]) -> Contents:
         return GroupContents(
             contents.attributes, {name: _replaced(each, values) for name, each in contents.members.items()}
         )
-    names = ("chunks", "shards", "fill_value", "dimension_names", "attributes", "filters", "compressors", "read_chunks")
-    kept = {name: getattr(contents, name) for name in names}
-    return ArrayContents(contents.shape, contents.dtype, contents.read, **{**kept, **values})
+    return replace(contents, **values)

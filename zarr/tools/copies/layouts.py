@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from zarr._records import record, set_values
 from zarr.errors import like_names
 from zarr.tools.contents.nodes import some_of
 from zarr.tools.copies.regions import Regions, amplification, every, longest, merge
@@ -31,7 +31,7 @@ BETWEEN_BYTES = 16 << 20
 """The largest chunk of an array in between: each thread has one of them in memory beside the region."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Route:
     """The way of an array from one layout to another.
 
@@ -51,11 +51,6 @@ class Route:
     between: tuple[int, ...] | None
     second: Regions | None
     reads: float
-
-    def __init__(
-        self, first: Regions, between: tuple[int, ...] | None, second: Regions | None, reads: float
-    ) -> None:
-        set_values(self, first=first, between=between, second=second, reads=reads)
 
 
 def choose_route(source: Sequence[Borders], target: Sequence[Borders], itemsize: int, limit: int) -> Route:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, Final
 
 import numcodecs
 
 import zarr
-from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.codecs import BloscCodec, ZstdCodec
 from zarr.tools.copies.rechunking import chunk_shape, chunk_shape_for
@@ -34,7 +34,7 @@ _CHUNK_COST: Final = 16 << 10
 _NOT_SHOWN: Final = ("bytes", "vlen-utf8", "vlen-bytes")
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Layout:
     """Chunks, shards and codecs to try.
 
@@ -48,10 +48,7 @@ class Layout:
 
     chunks: Shape
     shards: Shape | None
-    codecs: dict[str, Any]
-
-    def __init__(self, chunks: Shape, shards: Shape | None, codecs: dict[str, Any] | None = None) -> None:
-        set_values(self, chunks=chunks, shards=shards, codecs=codecs or {})
+    codecs: dict[str, Any] = field(default_factory=dict)
 
     def parameters(self, shape: Shape) -> dict[str, Any]:
         """Return the parameters of :func:`zarr.from_array` for an array of a shape that may be smaller."""

@@ -12,13 +12,13 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 import zarr
-from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.storage import LocalStore, MemoryStore
 from zarr.tools.contents.canonical import filled_block
@@ -44,7 +44,7 @@ _MOST_FILLED: Final = 0.5
 """If a larger part of a sample equals the fill value, another sample is tried."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Cost:
     """The cost of one kind of read of one layout, on average over some places.
 
@@ -62,11 +62,8 @@ class Cost:
     chunks: float
     nbytes: float
 
-    def __init__(self, seconds: float, chunks: float, nbytes: float) -> None:
-        set_values(self, seconds=seconds, chunks=chunks, nbytes=nbytes)
 
-
-@record(frozen=True)
+@dataclass(frozen=True)
 class Trial:
     """The sample in one layout.
 
@@ -87,9 +84,6 @@ class Trial:
     stored: int
     costs: dict[str, Cost]
     probe: Cost
-
-    def __init__(self, layout: Layout, codec: str, stored: int, costs: dict[str, Cost], probe: Cost) -> None:
-        set_values(self, layout=layout, codec=codec, stored=stored, costs=costs, probe=probe)
 
     def least(self, other: Trial) -> Trial:
         """Return the same layout with the lower costs of two trials."""
@@ -234,7 +228,7 @@ def cpu_seconds(array: Array[Any], selection: Selection) -> float:
 # ----------------------------------------------------------------------------------------------------- predicted
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Model:
     """The costs of a call, of a chunk and of a decoded byte, in seconds.
 
@@ -246,9 +240,6 @@ class Model:
     call: float
     chunk: float
     byte: float
-
-    def __init__(self, call: float, chunk: float, byte: float) -> None:
-        set_values(self, call=call, chunk=chunk, byte=byte)
 
     @classmethod
     def fitted(cls, costs: Sequence[Cost]) -> Model:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.errors import like_names
 from zarr.tools.contents.nodes import open_node, refuse_group
@@ -22,7 +22,7 @@ _PLACES: Final = ((0.5, 0.5, 0.5), (0.21, 0.83, 0.37), (0.87, 0.13, 0.68))
 """Places where reads begin, as fractions of the axes in turn: the same for each layout, for comparison."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Read:
     """A kind of read of an array.
 
@@ -36,9 +36,6 @@ class Read:
 
     name: str
     spans: Shape
-
-    def __init__(self, name: str, spans: Shape) -> None:
-        set_values(self, name=name, spans=spans)
 
     def selections(self, shape: Shape) -> list[Selection]:
         """Return reads of this kind at some places, each once, cut to an array of a shape.

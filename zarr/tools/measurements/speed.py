@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from statistics import median
@@ -12,7 +13,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.tools.copies.jobs import dimensions_of
 from zarr.tools.copies.regions import Regions, every
@@ -37,7 +37,7 @@ CHUNKS: Final = "chunks"
 MOST: Final = 10_000
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Speed:
     """The result of :func:`bench`.
 
@@ -60,9 +60,6 @@ class Speed:
 
     array: Array[Any]
     rows: list[dict[str, Any]]
-
-    def __init__(self, array: Array[Any], rows: list[dict[str, Any]]) -> None:
-        set_values(self, array=array, rows=rows)
 
     def __str__(self) -> str:
         return self.table()

@@ -6,11 +6,11 @@ import math
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from zarr._lazy import load_extra
-from zarr._records import record, set_values
 from zarr.arrays.array import Array
 from zarr.storage import LocalStore
 from zarr.tools.copies.jobs import dimensions_of
@@ -50,7 +50,7 @@ _SHARE: Final = 0.7
 """The part of the time limit for chunk shapes, if codecs are tried after them."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Row:
     """One tried layout.
 
@@ -82,15 +82,12 @@ class Row:
     score: float
     parameters: dict[str, Any]
 
-    def __init__(self, **values: Any) -> None:
-        set_values(self, **values)
-
     def to_json(self) -> dict[str, Any]:
         """Return the row without its parameters."""
         return {name: value for name, value in self.__dict__.items() if name != "parameters"}
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Tuning:
     """The result of :func:`tune`.
 
@@ -120,11 +117,6 @@ class Tuning:
     codecs: list[Row]
     sample: Shape
     left_out: int
-
-    def __init__(
-        self, array: Array[Any], rows: list[Row], codecs: list[Row], sample: Shape, left_out: int
-    ) -> None:
-        set_values(self, array=array, rows=rows, codecs=codecs, sample=sample, left_out=left_out)
 
     @property
     def best(self) -> Row:
@@ -444,7 +436,7 @@ def _ranked(rows: Sequence[Row], by_size: bool) -> list[Row]:
     costs = [[*row.seconds.values(), *([float(row.nbytes)] if by_size else [])] for row in rows]
     least = [max(min(column), 1e-9) for column in zip(*costs, strict=True)]
     scores = [max(cost / low for cost, low in zip(line, least, strict=True)) for line in costs]
-    scored = [Row(**{**row.__dict__, "score": score}) for row, score in zip(rows, scores, strict=True)]
+    scored = [replace(row, score=score) for row, score in zip(rows, scores, strict=True)]
     alike = _ALIKE * min(scores)
     return sorted(scored, key=lambda row: (0, row.nbytes) if row.score <= alike else (1, row.score))
 

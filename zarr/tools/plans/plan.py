@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from zarr._records import record, set_values
 from zarr.errors import BaseZarrError
 from zarr.runners.notes import Notes
 from zarr.tools.plans.executors import run_tasks
@@ -31,7 +31,7 @@ class Items(Protocol):
     def __iter__(self) -> Iterator[Any]: ...
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Part:
     """Tasks that do the same work.
 
@@ -46,11 +46,8 @@ class Part:
     work: Callable[[Any], None]
     items: Items
 
-    def __init__(self, work: Callable[[Any], None], items: Items) -> None:
-        set_values(self, work=work, items=items)
 
-
-@record(frozen=True)
+@dataclass(frozen=True)
 class Stage:
     """Tasks that may run in any order, and at the same time.
 
@@ -69,9 +66,6 @@ class Stage:
     reads: int
     writes: int
     largest: int
-
-    def __init__(self, name: str, parts: Sequence[Part], reads: int, writes: int, largest: int) -> None:
-        set_values(self, name=name, parts=tuple(parts), reads=reads, writes=writes, largest=largest)
 
     def __len__(self) -> int:
         return sum(len(part.items) for part in self.parts)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from zarr._records import record, set_values
 from zarr.tools.contents.canonical import one_line
 
 Kind: TypeAlias = Literal[
@@ -22,7 +22,7 @@ MOST_LISTED: Final = 10_000
 """Maximum number of listed faults of one kind; the others are counted, so that a report does not fill the memory."""
 
 
-@record(frozen=True)
+@dataclass(frozen=True)
 class Fault:
     """One fault of a hierarchy.
 
@@ -50,10 +50,7 @@ class Fault:
     key: str
     path: str
     text: str
-    mendable: bool
-
-    def __init__(self, kind: Kind, key: str, path: str, text: str, mendable: bool = False) -> None:
-        set_values(self, kind=kind, key=key, path=path, text=text, mendable=mendable)
+    mendable: bool = False
 
     def __str__(self) -> str:
         return one_line(f"{self.kind}: {self.key}: {self.text}{' (repair mends it)' if self.mendable else ''}")
