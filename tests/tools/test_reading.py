@@ -17,7 +17,7 @@ import zarr
 from tests.tools.places import fill, put
 from zarr.storage import LocalStore
 from zarr.tools import checksum, diff, stats, verify
-from zarr.tools.plans import reading
+from zarr.tools.plans import executors
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -84,8 +84,8 @@ def test_executors_say_the_same(kind: str, place: str, monkeypatch: pytest.Monke
     with executor_of(kind) as executor:
         assert answers(place, executor=executor) == wanted
         if kind == "pickled":
-            monkeypatch.setattr(reading, "PIECES_PER_TASK", 1)
-            monkeypatch.setattr(reading, "TASK_BYTES", 1)
+            monkeypatch.setattr(executors, "PIECES_PER_TASK", 1)
+            monkeypatch.setattr(executors, "TASK_BYTES", 1)
             monkeypatch.setattr("zarr.tools.contents.blocks.TASK_BYTES", 1)
             monkeypatch.setattr("zarr.tools.contents.statistics.TASK_BYTES", 1)
             assert answers(place, executor=executor, memory=100) == wanted
