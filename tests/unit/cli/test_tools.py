@@ -10,7 +10,7 @@ import pytest
 
 import zarr
 from tests.unit.cli.conftest import Run
-from zarr.tools.copies.jobs import CopyRegion
+from zarr.tools.copies.jobs import FillRegion
 
 
 def test_rechunk(run: Run, store: str, tmp_path: Path) -> None:
@@ -57,14 +57,14 @@ def test_a_job_that_was_stopped_says_how_it_goes_on(
     words = ("rechunk", store, f"{tmp_path}/b.zarr", "--chunks", "1,4")
     calls: list[object] = []
 
-    def stop(work: CopyRegion, region: object) -> None:
+    def stop(work: FillRegion, region: object) -> None:
         calls.append(region)
         if len(calls) == 2:
             raise KeyboardInterrupt
         copy_region(work, region)  # type: ignore[arg-type]
 
-    copy_region = CopyRegion.__call__
-    monkeypatch.setattr(CopyRegion, "__call__", stop)
+    copy_region = FillRegion.__call__
+    monkeypatch.setattr(FillRegion, "__call__", stop)
     assert run(*words, code=130).err == "zarr: stopped: the same command with --resume goes on\n"
     assert "--resume goes on" in run(*words, code=1).err
     run(*words, "--resume")

@@ -163,8 +163,9 @@ def convert(
         check_apart(found, place)
     else:
         _check_outside(_split(source)[0], place)
-    job = MakeJob(contents, place, zarr_format, codecs, overwrite, parse_bytes(memory), losses)
-    plan = job.plan(f"convert to Zarr format {zarr_format}", _identity(source, found))
+    what, limit = _identity(source, found), parse_bytes(memory)
+    job = MakeJob(contents, place, zarr_format, codecs, overwrite, limit, losses, what)
+    plan = job.plan(f"convert to Zarr format {zarr_format}")
     made = None if dry_run else plan.run(executor, progress, resume)
     return Conversion(made, tuple(losses), plan.explain())
 

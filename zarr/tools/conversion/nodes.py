@@ -9,14 +9,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-import zarr
 from zarr.arrays.array import Array
 from zarr.dtype import ZDType, parse_dtype
 from zarr.groups.group import Group
-from zarr.storage.path import StorePath
 from zarr.tools.conversion.codecs import Codecs, codecs_of, to_format_2
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents, lose
-from zarr.tools.copies.jobs import dimensions_of
+from zarr.tools.copies.jobs import ReadArray, dimensions_of
 
 DIMENSIONS = "_ARRAY_DIMENSIONS"
 """The attribute of format 2 with the names of dimensions, by the convention of xarray."""
@@ -27,29 +25,6 @@ FILL_VALUES_OF_NETCDF = {
     "u8": 2**64 - 2, "f4": _FILL, "f8": _FILL,
 }  # fmt: skip
 """The fill value of a NetCDF variable without the attribute ``_FillValue``, by its data type (``netcdf.h``)."""
-
-
-class ReadArray:
-    """Read regions of a Zarr array; each process opens it itself.
-
-    Parameters
-    ----------
-    place : StorePath
-    """
-
-    def __init__(self, place: StorePath) -> None:
-        self.place = place
-        self._array: Array[Any] | None = None
-
-    def __call__(self, region: tuple[slice, ...]) -> Any:
-        """Return the elements of a region."""
-        if self._array is None:
-            self._array = zarr.open_array(self.place, mode="r")
-        return self._array[region]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_array": None}
-
 
 # ------------------------------------------------------------------------------------------------ from Zarr
 

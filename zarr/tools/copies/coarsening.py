@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Literal
 
 import zarr
@@ -15,7 +16,8 @@ from zarr.storage.path import StorePath
 from zarr.tools.contents.nodes import refuse_group
 from zarr.tools.copies.jobs import (
     SHARE,
-    CopyRegion,
+    FillRegion,
+    ReadArray,
     check_apart,
     chunk_borders,
     dimensions_of,
@@ -35,28 +37,27 @@ _AXES: Final = ("t", "c", "z", "y", "x")
 _SPACE: Final = frozenset({"x", "y", "z", "lon", "lat", "longitude", "latitude", "easting", "northing"})
 
 
-class CoarsenRegion(CopyRegion):
-    """Reduce blocks of one level to a region of the next.
+class ReadCoarser(ReadArray):
+    """Read regions of the next coarser level of an array: blocks of it, reduced.
 
     Parameters
     ----------
-    source, target : StorePath
+    place : StorePath
     factors : sequence of int
     method : str
     """
 
-    def __init__(self, source: StorePath, target: StorePath, factors: Sequence[int], method: Method) -> None:
-        super().__init__(source, target)
+    def __init__(self, place: StorePath, factors: Sequence[int], method: Method) -> None:
+        super().__init__(place)
         self.factors, self.method = tuple(factors), method
 
-    def __call__(self, region: Region) -> None:
-        """Write a region of the coarser level."""
-        source, target = self.arrays()
+    def __call__(self, region: Region) -> Any:
+        """Return the elements of a region of the coarser level."""
         wanted = tuple(
             slice(part.start * factor, min(part.stop * factor, length))
-            for part, factor, length in zip(region, self.factors, source.shape, strict=True)
+            for part, factor, length in zip(region, self.factors, self.array.shape, strict=True)
         )
-        target[region] = reduce_blocks(source[wanted], self.factors, self.method)
+        return reduce_blocks(self.array[wanted], self.factors, self.method)
 
 
 def coarsen(
@@ -201,7 +202,7 @@ class _Pyramid:
         written = chunk_borders(self.array, written=True)
         itemsize = self.array.dtype.itemsize
         route = choose_route(chunk_borders(self.array, written=False), written, itemsize, limit)
-        work = CopyRegion(self.array.store_path, self.place / "0")
+        work = FillRegion(ReadArray(self.array.store_path), self.place / "0")
         direct = Regions(choose_route(written, written, itemsize, limit).first.borders)
         stages = [self._stage(0, work, route.first if route.second is None else direct)]
         step = tuple(longest(axis) or 1 for axis in written)
@@ -211,24 +212,21 @@ class _Pyramid:
             borders = tuple(every(size, length) for size, length in zip(step, shape, strict=True))
             largest = math.prod(map(longest, borders)) * each
             regions = choose_route(borders, borders, each, max(limit, largest)).first
-            coarser = CoarsenRegion(self.place / str(level - 1), self.place / str(level), self.factors, self.method)
-            stages.append(self._stage(level, coarser, regions))
+            read = ReadCoarser(self.place / str(level - 1), self.factors, self.method)
+            stages.append(self._stage(level, FillRegion(read, self.place / str(level)), regions))
         self._make(StorePath(MemoryStore()), overwrite=False)  # what cannot be made is refused here
         borders_of_tasks = [part.items for stage in stages for part in stage.parts]
         what = describe(self.array), self.method, self.shapes, self.convention
         key = repr((str(self.array.store_path), what, borders_of_tasks))
         title = f"coarsen by {self.factors}"
-        notes = Notes(self.place)
-        return Plan(title, stages, notes, key, self.overwrite, self._begin, lambda: None, self._end)
+        notes, begin = Notes(self.place), partial(self._make, self.place, self.overwrite)
+        return Plan(title, stages, notes, key, self.overwrite, begin, lambda: None, self._end)
 
-    def _stage(self, level: int, work: CopyRegion, regions: Regions) -> Stage:
+    def _stage(self, level: int, work: FillRegion, regions: Regions) -> Stage:
         itemsize = self.array.dtype.itemsize
         size = math.prod(map(longest, regions.borders)) * itemsize
         reads, writes = (math.prod(self.shapes[n]) * itemsize for n in (max(0, level - 1), level))
         return Stage(f"level {level}", [Part(work, regions)], reads, writes, size)
-
-    def _begin(self) -> None:
-        self._make(self.place, self.overwrite)
 
     def _make(self, place: StorePath, overwrite: bool) -> None:
         """Create the nodes, without elements."""

@@ -9,7 +9,6 @@ from functools import partial
 from itertools import filterfalse, groupby, islice
 from typing import Any
 
-import zarr
 from zarr.arrays.array import Array
 from zarr.buffer import default_buffer_prototype
 from zarr.errors import ContainsGroupError
@@ -22,7 +21,7 @@ from zarr.storage.path import StorePath
 from zarr.tools.contents.blocks import stream_keys
 from zarr.tools.contents.listing import can_list
 from zarr.tools.contents.nodes import arrays_of, expected_keys
-from zarr.tools.copies.jobs import check_apart, open_ends
+from zarr.tools.copies.jobs import check_apart, open_ends, open_made
 from zarr.tools.plans.plan import MEMORY, Part, Plan, Stage, parse_bytes
 from zarr.tools.plans.progress import Progress
 from zarr.tools.plans.targets import describe
@@ -160,7 +159,7 @@ class _VerbatimCopy:
             Stage("documents", [Part(_InOrder(work), [documents])], 0, 0, 0),
         ]
         self.notes = Notes(self.place)
-        key, begin, end = self.contents.hexdigest(), self._begin, self._end
+        key, begin, end = self.contents.hexdigest(), self._begin, partial(open_made, self.place)
         return Plan("copy", stages, self.notes, key, self.overwrite, begin, lambda: None, end, self._check)
 
     def _keys(self) -> Iterator[str]:
@@ -184,10 +183,6 @@ class _VerbatimCopy:
         if self.overwrite:
             sync(self.place.delete_dir())
 
-    def _end(self) -> Array[Any] | Group:
-        node = zarr.open(self.place, mode="r+")
-        assert isinstance(node, Array | Group)
-        return node
 
 
 def same_but_for_case(paths: Iterable[str]) -> tuple[str, str] | None:

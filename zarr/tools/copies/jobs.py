@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import zarr
@@ -22,41 +23,67 @@ from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 from zarr.tools.contents.nodes import arrays_of, as_stored
-from zarr.tools.copies.layouts import Route, choose_route
+from zarr.tools.copies.layouts import Borders, Route, choose_route
 from zarr.tools.copies.regions import Region, Regions, borders_of, longest
 from zarr.tools.plans.executors import read_region
 from zarr.tools.plans.plan import Part, Plan, Stage
 from zarr.tools.plans.targets import describe
+from zarr.types import AccessModeLiteral
 
 SHARE = 0.5
 """The part of the memory for the elements of one task; the rest is for encoded chunks and the program."""
 
 
-class CopyRegion:
-    """Copy a region from one array to another; each worker opens both arrays itself.
+class _WithArray:
+    """Work on an array that each worker opens itself."""
+
+    mode: AccessModeLiteral
+
+    def __init__(self, place: StorePath) -> None:
+        self.place = place
+
+    @cached_property
+    def array(self) -> Array[Any]:
+        """The array, opened at the first task of this worker."""
+        return zarr.open_array(self.place, mode=self.mode)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "array"}
+
+
+class ReadArray(_WithArray):
+    """Read regions of a Zarr array.
 
     Parameters
     ----------
-    source, target : StorePath
+    place : StorePath
     """
 
-    def __init__(self, source: StorePath, target: StorePath) -> None:
-        self.source, self.target = source, target
-        self._arrays: tuple[Array[Any], Array[Any]] | None = None
+    mode = "r"
+
+    def __call__(self, region: Region) -> Any:
+        """Return the elements of a region."""
+        return read_region(self.array, region)
+
+
+class FillRegion(_WithArray):
+    """Write a region of an array from the elements of a reader.
+
+    Parameters
+    ----------
+    read : callable
+    place : StorePath
+    """
+
+    mode = "r+"
+
+    def __init__(self, read: Callable[[Region], Any], place: StorePath) -> None:
+        super().__init__(place)
+        self.read = read
 
     def __call__(self, region: Region) -> None:
-        """Copy a region."""
-        source, target = self.arrays()
-        target[region] = read_region(source, region)
-
-    def arrays(self) -> tuple[Array[Any], Array[Any]]:
-        """Return both arrays, opened at the first task of this worker."""
-        if self._arrays is None:
-            self._arrays = zarr.open_array(self.source, mode="r"), zarr.open_array(self.target, mode="r+")
-        return self._arrays
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_arrays": None}
+        """Write a region."""
+        self.array[region] = self.read(region)
 
 
 def open_ends(
@@ -112,7 +139,77 @@ def dimensions_of(array: Array[Any]) -> tuple[str | None, ...]:
     return tuple(names or (None,) * array.ndim)
 
 
-class CopyJob:
+class FillJob:
+    """A job that makes arrays and fills them region by region, some by way of an array in between.
+
+    A subclass sets the attributes, and says how the nodes are made, read and completed.
+    """
+
+    place: StorePath
+    overwrite: bool
+    limit: int
+    verb: str
+    source: str
+    """What is copied, as text, with all that the tasks depend on."""
+    like: dict[str, Array[Any]]
+    """Arrays with the data types and fill values of the arrays in between, by the paths of all arrays."""
+
+    def _make(self, place: StorePath, overwrite: bool) -> dict[str, Array[Any]]:
+        """Create the nodes, without elements, and return the arrays."""
+        raise NotImplementedError
+
+    def _reader(self, name: str) -> tuple[Callable[[Region], Any], Sequence[Borders] | None]:
+        """Return what reads regions of an array, and the borders of what it can read alone."""
+        raise NotImplementedError
+
+    def _complete(self) -> None:
+        """Make what comes after the elements."""
+
+    def plan(self, title: str) -> Plan:
+        """Return the plan."""
+        models = self._make(StorePath(MemoryStore()), overwrite=False)  # what cannot be made is refused here
+        self.like = {**models, **self.like}
+        routes = {name: self._route(name, model) for name, model in models.items()}
+        notes = Notes(self.place)
+        self.between = {
+            name: (notes.place / "between" / str(number), route)
+            for number, (name, route) in enumerate(routes.items())
+            if route.between is not None
+        }
+        kinds = [(name, describe(model)) for name, model in models.items()]
+        key = repr((self.source, kinds, sorted(routes.items()), self.limit))
+        begin = partial(self._make, self.place, self.overwrite)
+        return Plan(title, list(self._stages(routes)), notes, key, self.overwrite, begin, self._make_between, self._end)
+
+    def _route(self, name: str, model: Array[Any]) -> Route:
+        new = chunk_borders(model, written=True)
+        try:
+            return choose_route(self._reader(name)[1] or new, new, model.dtype.itemsize, self.limit)
+        except ValueError as error:
+            raise ValueError(f"/{name}: {error}") from None
+
+    def _stages(self, routes: dict[str, Route]) -> Iterator[Stage]:
+        first, second = [], []
+        for name, route in routes.items():
+            target, array = below(self.place, name), self.like[name]
+            middle = target if route.second is None else self.between[name][0]
+            first.append((FillRegion(self._reader(name)[0], middle), route.first, array, route.reads))
+            if route.second is not None:
+                second.append((FillRegion(ReadArray(middle), target), route.second, array, 1.0))
+        yield stage_of(f"{self.verb}, some to arrays in between" if second else self.verb, first)
+        if second:
+            yield stage_of("copy from arrays in between", second)
+
+    def _make_between(self) -> None:
+        for name, (middle, route) in self.between.items():
+            store_between(middle, self.like[name], route)
+
+    def _end(self) -> Array[Any] | Group:
+        self._complete()
+        return open_made(self.place)
+
+
+class CopyJob(FillJob):
     """One call of :func:`rechunk` or :func:`reencode`.
 
     Parameters
@@ -127,6 +224,8 @@ class CopyJob:
     memory : int
     """
 
+    verb = "copy"
+
     def __init__(
         self,
         node: Array[Any] | Group,
@@ -136,83 +235,44 @@ class CopyJob:
         overwrite: bool,
         memory: int,
     ) -> None:
-        self.node, self.place, self.overwrite = node, place, overwrite
-        self.arrays = dict(arrays_of(node))
-        self.layouts = {name: layout_of(name, array) for name, array in self.arrays.items()}
+        self.node, self.place, self.overwrite, self.limit = node, place, overwrite, int(memory * SHARE)
+        self.like = dict(arrays_of(node))
+        self.source = repr((str(node.store_path), [describe(array) for array in self.like.values()]))
+        self.layouts = {name: layout_of(name, array) for name, array in self.like.items()}
         self.options = {name: value for name, value in options.items() if value is not None or name == "compressors"}
-        self.limit = int(memory * SHARE)
         check_apart(node, place)
 
-    def plan(self, title: str) -> Plan:
-        """Return the plan."""
-        models = self._make(StorePath(MemoryStore()), overwrite=False)  # what cannot be made is refused here
-        routes = {name: self._route(array, models[name]) for name, array in self.arrays.items()}
-        kinds = [(name, describe(array), describe(models[name])) for name, array in self.arrays.items()]
-        notes = Notes(self.place)
-        self.between = {
-            name: (notes.place / "between" / str(number), route)
-            for number, (name, route) in enumerate(routes.items())
-            if route.between is not None
-        }
-        key = repr((str(self.node.store_path), kinds, sorted(routes.items()), self.limit))
-        stages = list(self._stages(routes))
-        return Plan(title, stages, notes, key, self.overwrite, self._begin, self._make_between, self._end)
-
-    def _target_of(self, name: str) -> StorePath:
-        return below(self.place, name)
-
-    def _route(self, array: Array[Any], target: Array[Any]) -> Route:
-        own, new = chunk_borders(array, written=False), chunk_borders(target, written=True)
-        return choose_route(own, new, array.dtype.itemsize, self.limit)
-
-    def _parameters(self, name: str) -> dict[str, Any]:
-        chunks, shards = self.layouts[name]
-        return {"chunks": chunks, "shards": shards, **self.options}
-
-    def _stages(self, routes: dict[str, Route]) -> Iterator[Stage]:
-        first, second = [], []
-        for name, route in routes.items():
-            array, target = self.arrays[name], self._target_of(name)
-            if route.second is None:
-                first.append((CopyRegion(array.store_path, target), route.first, array, route.reads))
-            else:
-                middle = self.between[name][0]
-                first.append((CopyRegion(array.store_path, middle), route.first, array, route.reads))
-                second.append((CopyRegion(middle, target), route.second, array, 1.0))
-        yield stage_of("copy" if not second else "copy, some to arrays in between", first)
-        if second:
-            yield stage_of("copy from arrays in between", second)
-
-    def _begin(self) -> None:
-        self._make(self.place, self.overwrite)
+    def _reader(self, name: str) -> tuple[Callable[[Region], Any], Sequence[Borders]]:
+        array = self.like[name]
+        return ReadArray(array.store_path), chunk_borders(array, written=False)
 
     def _make(self, place: StorePath, overwrite: bool) -> dict[str, Array[Any]]:
-        """Create the nodes, without elements, and return the arrays."""
         if isinstance(self.node, Group):
             copy_group(self.node, place, overwrite, self.options.get("zarr_format"))
             for name, member in self.node.members(max_depth=None):
                 if isinstance(member, Group):
                     copy_group(member, place / name, False, self.options.get("zarr_format"))
-        return {
-            name: zarr.from_array(
+        made = {}
+        for name, array in self.like.items():
+            chunks, shards = self.layouts[name]
+            made[name] = zarr.from_array(
                 below(place, name), data=array, write_data=False, overwrite=overwrite and not name,
-                **self._parameters(name),
-            )
-            for name, array in self.arrays.items()
-        }  # fmt: skip
+                chunks=chunks, shards=shards, **self.options,
+            )  # fmt: skip
+        return made
 
-    def _make_between(self) -> None:
-        for name, (middle, route) in self.between.items():
-            store_between(middle, self.arrays[name], route)
-
-    def _end(self) -> Array[Any] | Group:
+    def _complete(self) -> None:
         if has_copy(self.node):
             with warnings.catch_warnings():  # the source has it
                 warnings.simplefilter("ignore", ZarrUserWarning)
                 zarr.consolidate_metadata(self.place.store, path=self.place.path)
-        node = zarr.open(self.place, mode="r+")
-        assert isinstance(node, Array | Group)
-        return node
+
+
+def open_made(place: StorePath) -> Array[Any] | Group:
+    """Open a node that a plan has made."""
+    node = zarr.open(place, mode="r+")
+    assert isinstance(node, Array | Group)
+    return node
 
 
 def below(place: StorePath, name: str) -> StorePath:

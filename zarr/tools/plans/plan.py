@@ -117,7 +117,7 @@ class Plan:
         notes: Notes,
         key: str,
         overwrite: bool,
-        begin: Callable[[], None],
+        begin: Callable[[], object],
         between: Callable[[], None],
         end: Callable[[], Any],
         check: Callable[[], None] = lambda: None,
