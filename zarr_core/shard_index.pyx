@@ -175,7 +175,8 @@ def parse_index(raw, nchunks: int, IndexFormat fmt not None):
     Returns
     -------
     numpy.ndarray
-        uint64 of shape (nchunks, 2): offset and length; 2**64 - 1 twice for a chunk that is not stored.
+        uint64 of shape (nchunks, 2): offset and length; 2**64 - 1 twice for a chunk that is not stored. Read-only: it
+        may be a view of ``raw``.
 
     Raises
     ------
@@ -189,19 +190,16 @@ def parse_index(raw, nchunks: int, IndexFormat fmt not None):
     [[0, 5]]
     """
     cdef const char* data
-    cdef int64_t n, i, count = nchunks
-    cdef cnp.ndarray pairs
-    cdef uint64_t* to
+    cdef int64_t n, count = nchunks
     wanted = fmt.nbytes(nchunks)
     owner = view_bytes(raw, &data, &n)
     if n != wanted:
         raise ValueError(f"a shard index of {nchunks} chunks takes {wanted} bytes, got {n}")
     if not index_sound(fmt, data, count):
         raise ValueError(f"the checksum of a shard index of {nchunks} chunks is wrong: the index is damaged")
-    pairs = np.empty((count, 2), np.uint64)
-    to = <uint64_t*>cnp.PyArray_DATA(pairs)
-    for i in range(2 * count):
-        to[i] = load64(data + 8 * i)
+    stored = np.ndarray(2 * count, "<u8", owner)
+    pairs = np.require(stored, np.uint64, ["ALIGNED"]).reshape(count, 2)
+    pairs.flags.writeable = False
     return pairs
 
 
