@@ -4,7 +4,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 #if defined(_MSC_VER)
 #include <intrin.h>
@@ -29,6 +34,18 @@ static inline uint64_t zc_mask_word(const uint8_t *bytes) {
     return word;
 }
 #endif
+
+/* Memory for a mask. The kernel gives large pages for a large one: a small one at a time, they take longer than the bits. */
+static inline uint64_t *zc_mask_new(size_t nbytes) {
+    void *memory = malloc(nbytes);
+#if defined(MADV_HUGEPAGE)
+    if (memory != NULL && nbytes >= (size_t)4 << 20) {
+        uintptr_t first = ((uintptr_t)memory + 4095) & ~(uintptr_t)4095;
+        madvise((void *)first, nbytes - (first - (uintptr_t)memory), MADV_HUGEPAGE);
+    }
+#endif
+    return (uint64_t *)memory;
+}
 
 static inline void zc_mask_pack(const uint8_t *bytes, int64_t size, uint64_t *words) {
     uint8_t rest[64] = {0};
@@ -74,7 +91,10 @@ static inline int64_t zc_mask_bits(uint64_t word) {
 
 static inline int64_t zc_mask_count(const uint64_t *words, int64_t at, int64_t n) {
     int64_t total = 0;
-    for (; n > 0; at += 64, n -= 64) total += zc_mask_bits(zc_mask_read(words, at, n));
+    for (; n > 0; at += 64, n -= 64) {
+        uint64_t word = zc_mask_read(words, at, n);
+        if (word != 0) total += zc_mask_bits(word); /* most words of a mask that selects little are zero */
+    }
     return total;
 }
 

@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 from zarr_core.grid cimport MAX_RANK, AxisC, Grid, axis_find
 
 cdef extern from "mask.h":
+    uint64_t* mask_new "zc_mask_new"(size_t nbytes) noexcept nogil
     void mask_pack "zc_mask_pack"(const uint8_t* bytes, int64_t size, uint64_t* words) noexcept nogil
     uint64_t mask_read "zc_mask_read"(const uint64_t* words, int64_t at, int64_t n) noexcept nogil
     int mask_highest "zc_mask_highest"(uint64_t word) noexcept nogil

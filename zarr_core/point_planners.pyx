@@ -8,7 +8,7 @@ import numpy as np
 cimport numpy as cnp
 
 from zarr_core.grid cimport MAX_RANK, AxisC, Grid, axis_find, axis_offset, axis_valid_length
-from zarr_core.plan cimport PLAN_MASK, PLAN_POINTS, Plan, mask_count, mask_pack, new_plan, set_shape
+from zarr_core.plan cimport PLAN_MASK, PLAN_POINTS, Plan, mask_count, mask_new, mask_pack, new_plan, set_shape
 from zarr_core.planners cimport RELEASE_GIL_ITEMS, as_array, integer_array, wrap_positions
 from zarr_core.sorting cimport order_rows, same_row
 
@@ -266,7 +266,7 @@ cdef int reserve_mask(Plan plan, cnp.ndarray array) except -1:
     cdef int last = plan.ndim - 1
     rows = size // plan.grid.c[last].length if size and plan.ndim else 1
     plan.ranks = reserve(rows * (plan.grid.c[last].nchunks if plan.ndim else 1) + 1)
-    plan.mask = <uint64_t*> malloc((size // 64 + 2) * sizeof(uint64_t))
+    plan.mask = mask_new((size // 64 + 2) * sizeof(uint64_t))
     if plan.mask == NULL:
         raise MemoryError(f"no memory for a mask of {size} elements")
     with nogil:
