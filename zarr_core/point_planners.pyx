@@ -1,7 +1,6 @@
 """Plans of single elements: points, and the True elements of a mask."""
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
 
 import numpy as np
 
@@ -121,20 +120,27 @@ cdef int group_points(Plan plan) except -1:
 
 cdef int sort_points(Plan plan) noexcept nogil:
     """0, or -1 without memory."""
-    cdef Py_ssize_t n = plan.npoints, i
-    cdef int ndim = plan.ndim, d, status = 1
-    cdef int64_t* rows = plan.slot_coords
-    for d in range(ndim):
-        for i in range(n):
-            rows[i * ndim + d] = axis_find(&plan.grid.c[d], plan.points[i * ndim + d])
+    cdef int status = 1
+    find_chunks(plan)
     if plan.outs != NULL:
-        status = order_rows(rows, n, ndim, plan.outs)
+        status = order_rows(plan.slot_coords, plan.npoints, plan.ndim, plan.outs)
         if status < 0 or (status == 0 and reorder_points(plan) < 0):
             return -1
-    if status == 1:
+    if status == 0:
+        find_chunks(plan)  # in order, this is faster than to bring what was found into order
+    else:
         free(plan.outs)
         plan.outs = NULL
     return cut_points(plan)
+
+
+cdef void find_chunks(Plan plan) noexcept nogil:
+    """Find the chunk of each point."""
+    cdef int ndim = plan.ndim, d
+    cdef Py_ssize_t i
+    for d in range(ndim):
+        for i in range(plan.npoints):
+            plan.slot_coords[i * ndim + d] = axis_find(&plan.grid.c[d], plan.points[i * ndim + d])
 
 
 cdef int cut_points(Plan plan) noexcept nogil:
@@ -164,21 +170,17 @@ cdef int cut_points(Plan plan) noexcept nogil:
 
 cdef int reorder_points(Plan plan) noexcept nogil:
     cdef Py_ssize_t n = plan.npoints, i
-    cdef int ndim = plan.ndim
-    cdef size_t width = ndim * sizeof(int64_t)
-    cdef int64_t* points = <int64_t*> malloc(n * width)
-    cdef int64_t* rows = <int64_t*> malloc((n * ndim + 1) * sizeof(int64_t))
-    if points == NULL or rows == NULL:
-        free(points)
-        free(rows)
+    cdef int ndim = plan.ndim, d
+    cdef const int64_t* point
+    cdef int64_t* points = <int64_t*> malloc((n * ndim + 1) * sizeof(int64_t))
+    if points == NULL:
         return -1
     for i in range(n):
-        memcpy(points + i * ndim, plan.points + plan.outs[i] * ndim, width)
-        memcpy(rows + i * ndim, plan.slot_coords + plan.outs[i] * ndim, width)
+        point = plan.points + plan.outs[i] * ndim
+        for d in range(ndim):
+            points[i * ndim + d] = point[d]
     free(plan.points)
-    free(plan.slot_coords)
     plan.points = points
-    plan.slot_coords = rows
     return 0
 
 
