@@ -29,7 +29,6 @@ from zarr._cli.arguments import (
 )
 from zarr.tools.contents.statistics import ArrayStatistics
 from zarr.tools.plans.plan import MEMORY
-from zarr.tools.repairs import Change
 
 
 @contextmanager
@@ -95,15 +94,11 @@ def repair(
         with place.located("r+") as located:
             changes = zarr.tools.repair(located, dry_run=False)
     if as_json:
-        say_json({"changed": bool(changes) and not dry_run, "changes": [_as_dict(change) for change in changes]})
+        say_json({"changed": bool(changes) and not dry_run, "changes": list(map(vars, changes))})
     elif not changes:
         say("nothing to mend")
     elif dry_run or yes:
         say("\n".join(map(str, changes)))
-
-
-def _as_dict(change: Change) -> dict[str, str]:
-    return {"action": change.action, "key": change.key, "target": change.target, "reason": change.reason}
 
 
 def checksum(

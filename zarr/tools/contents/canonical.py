@@ -6,6 +6,7 @@ Things that differ only in their storage (byte order, format, codec, pattern of 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -48,10 +49,31 @@ def codec_text(document: Any) -> str:
     """
     if not isinstance(document, dict):
         return str(document)
-    name = document.get("name", document.get("id"))
-    settings = document.get("configuration", {key: value for key, value in document.items() if key != "id"})
+    name, settings = name_and_settings(document)
     given = ", ".join(f"{key}={value}" for key, value in settings.items() if key != "name")
     return f"{name}({given})" if given else str(name)
+
+
+def name_and_settings(document: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+    """Return the name and the parameters of a codec from its document of either format."""
+    name = document.get("name", document.get("id"))
+    return name, document.get("configuration", {key: value for key, value in document.items() if key != "id"})
+
+
+def plain_document(value: Any) -> Any:
+    """Return a document with plain dicts and lists, and with the documents of objects that have one.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> plain_document({"codecs": (zarr.codecs.BytesCodec(),)})
+    {'codecs': [{'name': 'bytes', 'configuration': {'endian': 'little'}}]}
+    """
+    if isinstance(value, Mapping):
+        return {name: plain_document(member) for name, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_document(member) for member in value]
+    return plain_document(value.to_dict()) if hasattr(value, "to_dict") else value
 
 
 def type_name(zdtype: ZDType[Any, Any]) -> Any:

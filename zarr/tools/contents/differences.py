@@ -29,6 +29,7 @@ from zarr.tools.contents.canonical import (
     in_types_of_numpy,
     json_line,
     one_line,
+    plain_document,
     type_name,
     value_bytes,
 )
@@ -292,16 +293,7 @@ def _codecs(metadata: Any) -> Any:
     document = metadata.to_dict()
     if metadata.zarr_format == 2:
         return {name: document[name] for name in ("dtype", "order", "filters", "compressor")}
-    return [_plain_codec(codec) for codec in document["codecs"]]
-
-
-def _plain_codec(codec: Any) -> Any:
-    """Return the JSON form of a codec without the objects that some codecs put into it."""
-    if hasattr(codec, "to_dict"):
-        return _plain_codec(codec.to_dict())
-    if isinstance(codec, dict):
-        return {name: _plain_codec(value) for name, value in codec.items()}
-    return [_plain_codec(value) for value in codec] if isinstance(codec, list | tuple) else codec
+    return plain_document(document["codecs"])
 
 
 # ------------------------------------------------------------------------------------------------- values

@@ -11,6 +11,7 @@ from zarr.arrays.array import Array
 from zarr.metadata.convert import convert_array_metadata, numcodec_configuration
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.registry import get_codec_class
+from zarr.tools.contents.canonical import plain_document
 
 Document = dict[str, Any]
 
@@ -59,7 +60,7 @@ def codecs_of(array: Array[Any]) -> Codecs:
     metadata: Any = array.metadata
     if isinstance(metadata, ArrayV2Metadata):
         metadata = convert_array_metadata(metadata)
-    documents = [_plain(document) for document in metadata.to_dict()["codecs"]]
+    documents = plain_document(metadata.to_dict()["codecs"])
     names = [document["name"] for document in documents]
     if "n5_default" in names:  # its blocks are in Fortran order, by codecs that belong to N5
         documents = [each for each in _inner(documents[names.index("n5_default")]) if each["name"] != "transpose"]
@@ -109,15 +110,6 @@ def _inner(document: Document) -> list[Document]:
     return list(_settings(document)["codecs"])
 
 
-def _plain(value: Any) -> Any:
-    """Return a document with JSON types only."""
-    if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, tuple | list):
-        return list(map(_plain, value))
-    return value
-
-
 def documents_of(codecs: Any) -> Any:
     """Return the documents of codecs given as for :func:`zarr.create_array`; ``"auto"`` unchanged.
 
@@ -135,7 +127,7 @@ def documents_of(codecs: Any) -> Any:
     if isinstance(codecs, str):
         return codecs
     given = [] if codecs is None else list(codecs) if isinstance(codecs, list | tuple) else [codecs]
-    found = [_plain(codec.to_dict() if hasattr(codec, "to_dict") else codec) for codec in given]
+    found = plain_document(given)
     for document in found:
         if not isinstance(document, Mapping) or "name" not in document:
             raise TypeError(f"a codec for a file is one of format 3, or its document, not {document!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Mapping
@@ -268,10 +269,7 @@ def _write(
 
 
 def _bytes_of(array: ArrayContents) -> int:
-    size = int(getattr(array.dtype, "itemsize", 0))
-    for length in array.shape:
-        size *= length
-    return size
+    return math.prod(array.shape, start=int(getattr(array.dtype, "itemsize", 0)))
 
 
 # -------------------------------------------------------------------------------------------------- layouts

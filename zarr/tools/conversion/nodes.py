@@ -10,8 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from zarr.arrays.array import Array
+from zarr.buffer.core import default_buffer_prototype
 from zarr.dtype import ZDType, parse_dtype
 from zarr.groups.group import Group
+from zarr.runners.sync import sync
+from zarr.storage.memory import MemoryStore
 from zarr.tools.conversion.codecs import Codecs, codecs_of, to_format_2
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents, lose
 from zarr.tools.copies.jobs import ReadArray, dimensions_of
@@ -252,3 +255,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     return value
+
+
+def table_of(store: MemoryStore) -> dict[str, str]:
+    """Return the contents of a store as texts of a table of references."""
+
+    async def values() -> dict[str, bytes]:
+        prototype = default_buffer_prototype()
+        return {key: (await store.get(key, prototype)).to_bytes() async for key in store.list()}  # type: ignore[union-attr]
+
+    return {
+        key: value.decode() if key.endswith("zarr.json") else f"base64:{base64.b64encode(value).decode()}"
+        for key, value in sync(values()).items()
+    }

@@ -13,6 +13,7 @@ import numcodecs
 import zarr
 from zarr.arrays.array import Array
 from zarr.codecs import BloscCodec, ZstdCodec
+from zarr.tools.contents.canonical import name_and_settings
 from zarr.tools.copies.rechunking import chunk_shape, chunk_shape_for
 from zarr.tools.measurements.reads import Read, Shape
 
@@ -249,9 +250,7 @@ def codec_text(array: Array[Any]) -> str:
 
 
 def _one_text(codec: Any) -> str:
-    document = codec.to_dict() if hasattr(codec, "to_dict") else codec.get_config()
-    name = document.get("name", document.get("id"))
-    settings = document.get("configuration", {key: value for key, value in document.items() if key != "id"})
+    name, settings = name_and_settings(codec.to_dict() if hasattr(codec, "to_dict") else codec.get_config())
     if name in _NOT_SHOWN:
         return ""
     # Leave out settings that are off or follow from the data type.

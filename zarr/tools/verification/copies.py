@@ -11,7 +11,7 @@ from zarr.metadata.group import parse_member
 from zarr.steps.documents import node_key
 from zarr.steps.requests import Steps
 from zarr.storage.keys import is_key
-from zarr.tools.contents.canonical import json_line
+from zarr.tools.contents.canonical import json_line, plain_document
 from zarr.tools.verification.report import Fault
 from zarr.tools.verification.survey import (
     NODE_NAMES,
@@ -218,15 +218,7 @@ def _parsed(documents: dict[str, Any], path: str) -> str:
     if name != "zarr.json" and isinstance(document, Mapping):
         members = document if name == ".zarray" else {"zarr_format": document.get("zarr_format")}
         document = {**members, "attributes": documents.get(".zattrs") or {}}
-    return json_line([name, _plain(parse_member(document, path).to_dict())])
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _plain(member) for name, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(member) for member in value]
-    return _plain(value.to_dict()) if hasattr(value, "to_dict") else value
+    return json_line([name, plain_document(parse_member(document, path))])
 
 
 def _same(stored: dict[str, Any], copied: dict[str, Any], path: str) -> bool:

@@ -71,8 +71,7 @@ class Fault:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fault as a JSON value."""
-        names = ("kind", "key", "path", "text", "mendable")
-        return {name: getattr(self, name) for name in names}
+        return dict(vars(self))
 
 
 class Report:

@@ -39,23 +39,16 @@ def codecs_of_filters(dataset: h5py.Dataset) -> tuple[Any, list[str]]:
     """
     found: list[Document] = []
     for code, values in filters_of(dataset):
-        if code == 1 and found and found[-1]["name"] == "numcodecs.shuffle":
-            size = found.pop()["configuration"]["elementsize"]
-            found.append(_blosc("zlib", values[0], "shuffle", size))
-        elif code == 1:
-            found.append({"name": "gzip", "configuration": {"level": values[0]}})
-        elif code == 2:
-            size = int(values[0]) if values else dataset.dtype.itemsize
-            found.append({"name": "numcodecs.shuffle", "configuration": {"elementsize": size}})
-        elif code == 3:
-            found.append({"name": "crc32c"})
-        elif code == 32015:
-            level = values[0] if values else 3
-            found.append({"name": "zstd", "configuration": {"level": level, "checksum": False}})
-        elif code in (5, 6) and not values:
-            continue
-        else:
+        document = _exact_codec(dataset, code, values)
+        if document is None and (values or code not in (5, 6)):
             return "auto", [filter_name(dataset, code)]
+        if code == 1 and found and found[-1]["name"] == "numcodecs.shuffle":
+            document = _blosc("zlib", values[0], "shuffle", found.pop()["configuration"]["elementsize"])
+        elif code == 1:
+            document = {"name": "gzip", "configuration": {"level": values[0]}}
+        elif code == 3:
+            document = {"name": "crc32c"}
+        found += [] if document is None else [document]
     return found, []
 
 
@@ -64,23 +57,25 @@ def _blosc(name: str, level: int, shuffle: str, size: int) -> Document:
     return {"name": "blosc", "configuration": settings}
 
 
+def _exact_codec(dataset: h5py.Dataset, code: int, values: tuple[int, ...]) -> Document | None:
+    """Return the document of a codec that reads the same bytes that a filter wrote; None if there is none."""
+    if code == 1:
+        return {"name": "numcodecs.zlib", "configuration": {"level": values[0]}}
+    if code == 2:
+        size = int(values[0]) if values else dataset.dtype.itemsize
+        return {"name": "numcodecs.shuffle", "configuration": {"elementsize": size}}
+    if code == 3:
+        return {"name": "numcodecs.fletcher32", "configuration": {}}
+    if code == 32015:
+        return {"name": "zstd", "configuration": {"level": values[0] if values else 3, "checksum": False}}
+    return None
+
+
 def exact_codecs(dataset: h5py.Dataset) -> list[Document] | None:
     """Return documents of codecs that read the same bytes that filters wrote; None if there are none."""
-    found: list[Document] = []
-    for code, values in filters_of(dataset):
-        if code == 1:
-            found.append({"name": "numcodecs.zlib", "configuration": {"level": values[0]}})
-        elif code == 2:
-            size = int(values[0]) if values else dataset.dtype.itemsize
-            found.append({"name": "numcodecs.shuffle", "configuration": {"elementsize": size}})
-        elif code == 3:
-            found.append({"name": "numcodecs.fletcher32", "configuration": {}})
-        elif code == 32015:
-            level = values[0] if values else 3
-            found.append({"name": "zstd", "configuration": {"level": level, "checksum": False}})
-        else:
-            return None
-    return found
+    found = [_exact_codec(dataset, code, values) for code, values in filters_of(dataset)]
+    known = [document for document in found if document is not None]
+    return known if len(known) == len(found) else None
 
 
 def filters_for(documents: Any, lost: list[str]) -> dict[str, Any]:

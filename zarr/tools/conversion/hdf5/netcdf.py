@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import h5netcdf
@@ -143,8 +144,4 @@ def _as_text(array: ArrayContents) -> ArrayContents:
 
 
 def _as(array: ArrayContents, dtype: np.dtype[Any], change: Any) -> ArrayContents:
-    return ArrayContents(
-        array.shape, dtype, lambda region: change(array.read(region)), chunks=array.chunks,
-        dimension_names=array.dimension_names, attributes=array.attributes, filters=array.filters,
-        compressors=array.compressors, read_chunks=array.read_chunks,
-    )  # fmt: skip
+    return replace(array, dtype=dtype, read=lambda region: change(array.read(region)), fill_value=None, shards=None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Iterator
 from typing import Any, Final
@@ -11,13 +10,11 @@ import h5py
 import numpy as np
 
 import zarr
-from zarr.buffer import default_buffer_prototype
-from zarr.runners.sync import sync
 from zarr.storage import MemoryStore
 from zarr.tools.conversion.contents import ArrayContents, lose, walk_contents
 from zarr.tools.conversion.hdf5.filters import exact_codecs
 from zarr.tools.conversion.hdf5.reading import read_hdf5
-from zarr.tools.conversion.nodes import array_parameters
+from zarr.tools.conversion.nodes import array_parameters, table_of
 
 INLINE_BYTES: Final = 64 << 10
 """Arrays that cannot be referred to are copied into the table up to this size."""
@@ -64,7 +61,7 @@ def references_of_hdf5(path: str, url: str, losses: list[str]) -> dict[str, Any]
                 found.update(_refer(store, name, file[name], contents, url, losses))
             else:
                 zarr.create_group(store, path=name, attributes=dict(contents.attributes))
-    return {**_stored(store), **found}
+    return {**table_of(store), **found}
 
 
 def _refer(
@@ -135,17 +132,3 @@ def _pieces_of(dataset: h5py.Dataset, chunks: tuple[int, ...]) -> Iterator[tuple
         # Chunks that were cut off when an axis became shorter may still be there.
         if all(first < length for first, length in zip(chunk.chunk_offset, dataset.shape, strict=True)):
             yield chunk.chunk_offset, chunk.byte_offset, chunk.size, chunk.filter_mask == 0
-
-
-def _stored(store: MemoryStore) -> dict[str, str]:
-    """Return the contents of a store as texts of a table."""
-
-    async def values() -> dict[str, bytes]:
-        prototype = default_buffer_prototype()
-        return {key: (await store.get(key, prototype)).to_bytes() async for key in store.list()}  # type: ignore[union-attr]
-
-    found = sync(values())
-    return {
-        key: value.decode() if key.endswith("zarr.json") else f"base64:{base64.b64encode(value).decode()}"
-        for key, value in found.items()
-    }

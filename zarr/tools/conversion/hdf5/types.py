@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import h5py
@@ -189,7 +190,7 @@ def hdf5_attribute(name: str, value: Any, dtype: np.dtype[Any] | None) -> tuple[
             return array, ""
     elif not isinstance(value, dict):
         return value, ""
-    return _as_json(value), "written as a text of JSON"
+    return json.dumps(value), "written as a text of JSON"
 
 
 def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -212,9 +213,3 @@ def _numbers(value: list[Any]) -> Any:
         return None
     kinds = {type(each) for each in array.astype(object).ravel().tolist()}
     return array if array.dtype.kind in "biuf" and (bool not in kinds or array.dtype.kind == "b") else None
-
-
-def _as_json(value: Any) -> str:
-    import json
-
-    return json.dumps(value)

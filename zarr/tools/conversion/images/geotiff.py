@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, Final
@@ -215,7 +214,7 @@ class _Raster:
         names = [name for name in file.tag_namespaces() if name not in _DERIVED]
         missing = file.nodatavals[0] if len(set(map(str, file.nodatavals))) == 1 else list(file.nodatavals)
         return {
-            "nodata": _json_number(missing),
+            "nodata": as_json(missing),
             "tags": file.tags(),
             "namespaces": {name: file.tags(ns=name) for name in names},
             "bands": [self._band(number) for number in file.indexes],
@@ -285,11 +284,3 @@ def _fill_value(missing: float | None, dtype: np.dtype[Any]) -> Any:
         limits = np.iinfo(dtype)
         return int(missing) if float(missing).is_integer() and limits.min <= missing <= limits.max else None
     return dtype.type(missing)
-
-
-def _json_number(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_json_number(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value

@@ -11,13 +11,12 @@ from typing import Any, Final
 
 import zarr
 from zarr._lazy import load
-from zarr.buffer.core import default_buffer_prototype
 from zarr.codecs import BytesCodec, TransposeCodec, ZstdCodec
 from zarr.codecs.numcodecs import Zlib
-from zarr.runners.sync import sync
 from zarr.storage import MemoryStore
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents
 from zarr.tools.conversion.images.tiff import ReadRegion, is_raster, read_plain_tiff
+from zarr.tools.conversion.nodes import table_of
 from zarr.tools.copies.multiscales import MULTISCALES
 
 _COMPRESSORS: Final = {1: None, 8: Zlib, 32946: Zlib, 50000: ZstdCodec, 34926: ZstdCodec}
@@ -64,7 +63,7 @@ def references_of_tiff(path: Any, url: str, losses: list[str]) -> dict[str, Any]
         if isinstance(contents, GroupContents) and len(file.series) > 1:
             contents = _referable(file, contents, url, losses)
         chunks = dict(_make(file, contents, store, "", url))
-    return {**_documents(store), **chunks}
+    return {**table_of(store), **chunks}
 
 
 def _with_place(contents: Contents, source: Contents) -> Contents:
@@ -173,15 +172,3 @@ def _table(series: Any, node: str) -> dict[str, Any]:
         ) from error
     found: dict[str, Any] = json.loads(text.getvalue())
     return found
-
-
-def _documents(store: MemoryStore) -> dict[str, str]:
-    async def read() -> dict[str, str]:
-        found = {}
-        async for key in store.list():
-            value = await store.get(key, default_buffer_prototype())
-            assert value is not None
-            found[key] = value.to_bytes().decode()
-        return found
-
-    return sync(read())
