@@ -9,8 +9,7 @@ from zarr import errors
 from zarr.abc.stores.abilities import AT_HAND, bulk_kind
 from zarr.buffer.core import Buffer
 from zarr.groups.handle import GroupHandle
-from zarr.metadata.consolidated import load_with_copy
-from zarr.metadata.copies import load_without_copy
+from zarr.metadata.copies import load_with_copy, load_without_copy
 from zarr.metadata.documents import document_place, load_document, locate
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn, without_warnings

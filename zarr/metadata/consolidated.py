@@ -6,11 +6,9 @@ The class ``ConsolidatedMetadata`` is in ``group.py``, beside the group metadata
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any
 
-from zarr.errors import MetadataValidationError
-from zarr.metadata.cache import Documents, find_members, known_documents
-from zarr.metadata.documents import MAX_DOCUMENT_BYTES, MissingParentError, load_document
+from zarr.metadata.documents import MissingParentError
 
 
 def tree_order(path: str) -> tuple[int, str]:
@@ -148,110 +146,3 @@ def split_zmetadata(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
                 nodes[path] = {key: value for key, value in part.items() if key != "consolidated_metadata"}
                 nodes[path]["attributes"] = documents.get(f"{path}/.zattrs", {})
     return attributes.get("", {}), nodes
-
-
-MIN_BYTES: Final = 4096
-"""Smaller documents are parsed as a whole."""
-
-_MOST_BRACKETS: Final = 400  # a piece with more of them could be nested deeper than documents may be
-_HOLDER: Final = b'"consolidated_metadata": {'
-_TABLE: Final = b'"metadata": {\n'
-
-
-class Piece(NamedTuple):
-    """One member of consolidated metadata.
-
-    Attributes
-    ----------
-    key : bytes
-        Its text between the braces.
-    members : dict or None
-        Its parsed members, if they are in the cache.
-    document : dict or None
-        Its JSON object, if they are not.
-    known : dict
-        The cache for its members.
-    """
-
-    key: bytes
-    members: dict[str, Any] | None
-    document: dict[str, Any] | None
-    known: Documents
-
-
-def load_with_copy(raw: bytes, name: str) -> dict[str, Any]:
-    """Parse the document of a group; consolidated metadata with many entries may be parsed as pieces.
-
-    Parameters
-    ----------
-    raw, name
-        As for :func:`zarr.metadata.documents.load_document`.
-
-    Returns
-    -------
-    dict
-        The values of ``document["consolidated_metadata"]["metadata"]`` are either all :class:`Piece` or all plain.
-
-    Raises
-    ------
-    MetadataValidationError
-        As for :func:`zarr.metadata.documents.load_document`.
-
-    Examples
-    --------
-    >>> load_with_copy(b'{"zarr_format": 3}', "zarr.json")
-    {'zarr_format': 3}
-    """
-    found = _in_pieces(raw, name) if MIN_BYTES <= len(raw) <= MAX_DOCUMENT_BYTES and _HOLDER in raw else None
-    return load_document(raw, name) if found is None else found
-
-
-def _in_pieces(raw: bytes, name: str) -> dict[str, Any] | None:
-    opening = raw.find(_TABLE, raw.find(_HOLDER) + len(_HOLDER)) + len(_TABLE)
-    if opening < len(_TABLE):
-        return None
-    indent = raw[opening : opening + 64].partition(b'"')[0]
-    closing = raw.find(b"\n" + indent + b"}\n", opening)
-    if indent.strip(b" \t") or closing < 0:
-        return None
-    tail = raw[closing + len(indent) + 2 :]
-    pieces = _pieces(raw[opening + len(indent) + 1 : closing].split(b"\n" + indent + b"},\n" + indent + b'"'))
-    return None if pieces is None else _with_table(raw[:opening], pieces, tail, name)
-
-
-def _pieces(texts: list[bytes]) -> dict[str, Piece] | None:
-    """Return the pieces by name; None if one of them is no JSON object by itself."""
-    known = known_documents()
-    pieces: dict[str, Piece] = {}
-    try:
-        for text in texts:
-            name, separator, key = text.partition(b'": {')
-            if not separator or b'"' in name or b"\\" in name or not (decoded := name.decode()).isprintable():
-                return None
-            members = find_members(known, key)
-            pieces[decoded] = Piece(key, members, None if members is not None else _parsed(key), known)
-    except ValueError:
-        return None
-    return pieces
-
-
-def _parsed(key: bytes) -> dict[str, Any]:
-    if key.count(b"{") + key.count(b"[") > _MOST_BRACKETS:
-        raise ValueError("possibly nested too deeply")
-    return load_document(b"{" + key + b"}", "a piece")
-
-
-def _with_table(head: bytes, pieces: dict[str, Piece], tail: bytes, name: str) -> dict[str, Any] | None:
-    """Return the document around the pieces; None if they were cut out at a wrong place."""
-    token = "pieces"
-    while token.encode() in head or token.encode() in tail:
-        token += "'"
-    try:
-        document = load_document(head + b'"' + token.encode() + b'": 0' + tail, name)
-    except MetadataValidationError:
-        return None
-    holder = document.get("consolidated_metadata")
-    if not isinstance(holder, dict) or holder.get("metadata") != {token: 0}:
-        return None
-    holder["metadata"] = pieces
-    return document

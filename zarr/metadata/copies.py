@@ -11,14 +11,15 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 import zarr_core
 from zarr.errors import MetadataValidationError
+from zarr.metadata.cache import Documents, find_members, known_documents
 from zarr.metadata.consolidated import tree_order
-from zarr.metadata.documents import dump_document, encode_string, load_document
+from zarr.metadata.documents import MAX_DOCUMENT_BYTES, dump_document, encode_string, load_document
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -351,3 +352,75 @@ def with_stored_copy(raw: bytes, copy: CopyText) -> bytes:
 
 SMALL_BYTES: Final = 4096
 """A document of no more bytes is parsed sooner than its members are looked for."""
+
+
+_MOST_BRACKETS: Final = 400  # a piece with more of them could be nested deeper than documents may be
+
+
+class Piece(NamedTuple):
+    """One member of consolidated metadata.
+
+    Attributes
+    ----------
+    key : bytes
+        Its text between the braces.
+    members : dict or None
+        Its parsed members, if they are in the cache.
+    document : dict or None
+        Its JSON object, if they are not.
+    known : dict
+        The cache for its members.
+    """
+
+    key: bytes
+    members: dict[str, Any] | None
+    document: dict[str, Any] | None
+    known: Documents
+
+
+def load_with_copy(raw: bytes, name: str) -> dict[str, Any]:
+    """Parse the document of a group; consolidated metadata with many entries may be parsed as pieces.
+
+    Parameters
+    ----------
+    raw, name
+        As for :func:`zarr.metadata.documents.load_document`.
+
+    Returns
+    -------
+    dict
+        The values of ``document["consolidated_metadata"]["metadata"]`` are either all :class:`Piece` or all plain.
+
+    Raises
+    ------
+    MetadataValidationError
+        As for :func:`zarr.metadata.documents.load_document`.
+
+    Examples
+    --------
+    >>> load_with_copy(b'{"zarr_format": 3}', "zarr.json")
+    {'zarr_format': 3}
+    """
+    copy = _located(raw, TABLE_PATHS[INLINE]) if SMALL_BYTES < len(raw) <= MAX_DOCUMENT_BYTES else None
+    if copy is not None:
+        with suppress(ValueError):  # the error of the whole document says where it is
+            pieces = dict(_pieces(copy))
+            document = load_document(copy.without(), name)
+            document["consolidated_metadata"]["metadata"] = pieces
+            return document
+    return load_document(raw, name)
+
+
+def _pieces(copy: CopyText) -> Iterator[tuple[str, Piece]]:
+    """Yield the members of a copy; ValueError if one of them is no JSON object by itself."""
+    known = known_documents()
+    places = copy.places.tolist()
+    names = copy.names or [str(copy.raw[start:stop], "ascii") for start, stop, _ in places]
+    for name, (_, stop, end) in zip(names, places, strict=True):
+        colon, brace, key = copy.raw[stop + 1 : end - 1].partition(b"{")
+        if colon.strip() != b":" or not brace or not name.isprintable():
+            raise ValueError("no object, or an unusual name")
+        members = find_members(known, key)
+        if members is None and key.count(b"{") + key.count(b"[") > _MOST_BRACKETS:
+            raise ValueError("possibly nested too deeply")
+        yield name, Piece(key, members, load_document(b"{" + key + b"}", "a piece") if members is None else None, known)

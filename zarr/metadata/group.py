@@ -15,8 +15,8 @@ from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.defaults import settings
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import has_whole_shards, is_sharable, keep
-from zarr.metadata.consolidated import Piece, nest_paths, split_zmetadata, tree_order, zmetadata_document
-from zarr.metadata.copies import write_copy
+from zarr.metadata.consolidated import nest_paths, split_zmetadata, tree_order, zmetadata_document
+from zarr.metadata.copies import Piece, write_copy
 from zarr.metadata.documents import MetadataTypeError, document_place, dump_document, raise_located, require
 from zarr.metadata.fields import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.v2 import ArrayV2Metadata

@@ -10,8 +10,8 @@ import pytest
 
 import zarr
 from zarr.errors import MetadataValidationError
-from zarr.metadata import consolidated
-from zarr.metadata.consolidated import Piece, load_with_copy
+from zarr.metadata import copies
+from zarr.metadata.copies import Piece, load_with_copy
 from zarr.metadata.documents import load_document
 from zarr.metadata.group import ConsolidatedMetadata
 from zarr.metadata.v3 import ArrayV3Metadata
@@ -34,7 +34,7 @@ ATTRIBUTES: list[Any] = [
 
 @pytest.fixture(autouse=True)
 def every_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(consolidated, "MIN_BYTES", 0)
+    monkeypatch.setattr(copies, "SMALL_BYTES", 0)
 
 
 def whole(document: dict[str, Any]) -> dict[str, Any]:
