@@ -29,7 +29,8 @@ from zarr.types import JSON, ShapeLike, ZarrFormat
 if TYPE_CHECKING:
     from zarr.arrays import change
     from zarr.arrays.create import unsaved
-    from zarr.arrays.io import foreign_pipeline, projections, writing
+    from zarr.arrays.io import foreign_pipeline, writing
+    from zarr.arrays.io import read_many as many
     from zarr.arrays.methods import indexers
     from zarr.arrays.methods.indexers import AsyncOIndex, AsyncVIndex
     from zarr.arrays.show import info
@@ -44,7 +45,7 @@ else:
     info = LazyModule("zarr.arrays.show.info")
     change = LazyModule("zarr.arrays.change")
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
-    projections = LazyModule("zarr.arrays.io.projections")
+    many = LazyModule("zarr.arrays.io.read_many")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
     writing = LazyModule("zarr.arrays.io.writing")
     synchronizers = LazyModule("zarr.runners.locks.synchronizers")
@@ -224,7 +225,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         self, indexer: Any, *, prototype: BufferPrototype | None = None, out: Any = None, fields: Any = None
     ) -> Any:
         """Read what an indexer selects, chunk by chunk; see ``zarr.core.indexing.Indexer``."""
-        read = projections.read_indexer_steps
+        read = many.read_indexer_steps
         return await self._run(read(self._handle, indexer, out=out, fields=fields, prototype=prototype))
 
     to_arrow = awaited(SelectionMethods.to_arrow)

@@ -1,7 +1,8 @@
 """Read many selections, of one array or of several in one store, as one operation: each chunk is fetched once.
 
 The plans of all selections of an array are overlaid. The parts of a chunk that several selections need are put into
-their places after it was fetched and decoded once.
+their places after it was fetched and decoded once. Programs with an indexer of their own (anndata, annbatch) read what
+it selects in the same way.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ from zarr.arrays.io.chunks import (
     note_place,
     retry_missing_steps,
 )
-from zarr.arrays.io.selection import as_items, plan_orthogonal, plan_simple, simple_kind
+from zarr.arrays.io.reading import checked_out, project, wants_pipeline
+from zarr.arrays.io.selection import Fields, as_items, field_dtype, plan_orthogonal, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, place_in_shard, read_inner_steps, stored_steps
 from zarr.arrays.layout import ArrayLayout
+from zarr.buffer.core import BufferPrototype, NDBuffer
+from zarr.chunks.grid import DimensionGrid
 from zarr.dtype.base import empty_array
 from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Get, Steps, Transfer
@@ -383,3 +387,94 @@ def read_shared_shard_steps(
         place(chunk, layout, [(selected[o].plan, slot, selected[o].data) for o, slot in wanted.targets[number]])
 
     return (yield from read_inner_steps(layout, wanted.part(places), places, put))
+
+
+class Part(NamedTuple):
+    """What an indexer selects of one chunk."""
+
+    box: tuple[slice, ...]
+    """The smallest box of the array that holds it."""
+    within: tuple[Any, ...]
+    """The selection in that box."""
+    place: tuple[Any, ...]
+    """The place in the result."""
+
+    def target(self, result: Ndarray) -> Ndarray | None:
+        """Return the part of the result that receives the whole box; None if it is no box there."""
+        runs = all(isinstance(entry, slice) for entry in (*self.within, *self.place))
+        whole = runs and self.within == (slice(None),) * len(self.box)
+        return result[(*self.place, ...)] if whole else None
+
+
+def read_indexer_steps(
+    handle: ArrayHandle,
+    indexer: Any,
+    *,
+    out: NDBuffer | Ndarray | None = None,
+    fields: Fields = None,
+    prototype: BufferPrototype | None = None,
+) -> Steps[Any]:
+    """Read the projections of an indexer; chunks that several of them need are fetched once.
+
+    Parameters
+    ----------
+    handle
+        The array.
+    indexer
+        Its ``shape`` and ``drop_axes``, and as items for each chunk: its coordinates, the selection within it, and the
+        place in the result.
+    out
+        The array that receives the result.
+    fields
+        The fields of a structured data type to read.
+    prototype
+        The classes that hold the result.
+
+    Returns
+    -------
+    The elements; a scalar for a result without dimensions.
+    """
+    layout, fields = handle.state.layout, fields or None
+    shape = tuple(indexer.shape)
+    dtype = field_dtype(layout.dtype, fields)
+    data = empty_array(shape, dtype, layout.order) if out is None else checked_out(out, shape)
+    grid = handle.state.chunk_grid.dimensions
+    parts = [_part(projection, grid) for projection in indexer]
+    direct = fields is None and data.dtype == layout.dtype and not indexer.drop_axes
+    targets = [part.target(data) if direct else None for part in parts]
+    boxes = yield from read_many_steps([(handle, part.box) for part in parts], targets)
+    for part, target, box in zip(parts, targets, boxes, strict=True):
+        if target is None:
+            found = box[part.within] if fields is None else project(box, fields)[part.within]
+            data[part.place] = np.squeeze(found, axis=indexer.drop_axes) if indexer.drop_axes else found
+    if out is None and prototype is not None and wants_pipeline(prototype):
+        return prototype.nd_buffer.from_numpy_array(data).as_ndarray_like()
+    return data if shape else data[()]
+
+
+def _part(projection: Any, grid: tuple[DimensionGrid, ...]) -> Part:
+    coords, selection, place, *_ = projection
+    axes = [_axis(entry, chunk, axis) for entry, chunk, axis in zip(_items(selection), coords, grid, strict=True)]
+    return Part(tuple(box for box, _ in axes), tuple(within for _, within in axes), _items(place))
+
+
+def _items(selection: Any) -> tuple[Any, ...]:
+    return selection if isinstance(selection, tuple) else (selection,)
+
+
+def _axis(entry: Any, chunk: int, axis: DimensionGrid) -> tuple[slice, Any]:
+    """Return the run of an axis that holds a selection within a chunk, and the selection within that run."""
+    start, length = axis.chunk_offset(chunk), axis.data_size(chunk)
+    if isinstance(entry, slice):
+        first, stop, step = entry.indices(length)
+        if step == 1:
+            return slice(start + first, start + max(first, stop)), slice(None)
+    elif isinstance(entry, int | np.integer):
+        return slice(start + int(entry), start + int(entry) + 1), 0
+    elif np.size(entry):
+        indices = np.flatnonzero(entry) if np.asarray(entry).dtype == bool else np.asarray(entry)
+        if indices.size:
+            least = int(np.min(indices))
+            return slice(start + least, start + int(np.max(indices)) + 1), indices - least
+        return slice(start, start), indices
+    return slice(start, start + length), entry
