@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from zarr.arrays.array import Array
+from zarr.arrays.show.cf import dimension_names
 from zarr.buffer.core import default_buffer_prototype
 from zarr.dtype import ZDType, parse_dtype
 from zarr.groups.group import Group
@@ -17,7 +18,7 @@ from zarr.runners.sync import sync
 from zarr.storage.memory import MemoryStore
 from zarr.tools.conversion.codecs import Codecs, codecs_of, to_format_2
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents, lose
-from zarr.tools.copies.jobs import ReadArray, dimensions_of
+from zarr.tools.copies.jobs import ReadArray
 
 DIMENSIONS = "_ARRAY_DIMENSIONS"
 """The attribute of format 2 with the names of dimensions, by the convention of xarray."""
@@ -57,7 +58,7 @@ def _group_contents(path: str, group: Group, losses: list[str]) -> GroupContents
 
 def _array_contents(path: str, array: Array[Any], losses: list[str]) -> ArrayContents:
     codecs = _codecs_of(path, array, losses)
-    names, attributes = dimensions_of(array), array.attrs.asdict()
+    names, attributes = dimension_names(array), array.attrs.asdict()
     named = attributes.pop(DIMENSIONS, None) is not None or any(name is not None for name in names)
     dtype: Any = array.dtype
     if codecs is not None and codecs.is_big_endian and dtype.itemsize > 1:

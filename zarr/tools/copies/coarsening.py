@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 import zarr
 from zarr.arrays.array import Array
+from zarr.arrays.show.cf import dimension_names
 from zarr.groups.group import Group
 from zarr.runners.notes import Notes
 from zarr.storage.memory import MemoryStore
@@ -20,7 +21,6 @@ from zarr.tools.copies.jobs import (
     ReadArray,
     check_apart,
     chunk_borders,
-    dimensions_of,
     open_ends,
 )
 from zarr.tools.copies.layouts import choose_route
@@ -145,7 +145,7 @@ def parse_factors(factors: int | Sequence[int] | Mapping[str, int], array: Array
     ------
     ValueError
     """
-    names = dimensions_of(array)
+    names = dimension_names(array)
     if isinstance(factors, Mapping):
         if unknown := set(factors) - set(names):
             raise ValueError(f"the array has no dimension {sorted(unknown)[0]!r}: its dimensions are {names}")
@@ -260,7 +260,7 @@ class _Pyramid:
             yield scale, first
 
     def _ome(self) -> dict[str, Any]:
-        names, missing = dimensions_of(self.array), len(_AXES) - self.array.ndim
+        names, missing = dimension_names(self.array), len(_AXES) - self.array.ndim
         axes = ome_axes(names if any(names) else (None,) * -missing + _AXES[max(0, missing) :])
         image = ome_image(self.array.basename or "image", axes, self._places())
         return {"ome": {"version": "0.5", "multiscales": [image | {"type": self.method}]}}

@@ -133,12 +133,6 @@ def chunk_borders(array: Array[Any], *, written: bool) -> tuple[tuple[int, ...],
     return tuple(borders_of(axis) for axis in (array.write_chunk_sizes if written else array.read_chunk_sizes))
 
 
-def dimensions_of(array: Array[Any]) -> tuple[str | None, ...]:
-    """Return the name of each dimension; None if it has none."""
-    names = getattr(array.metadata, "dimension_names", None) or array.attrs.get("_ARRAY_DIMENSIONS")
-    return tuple(names or (None,) * array.ndim)
-
-
 class FillJob:
     """A job that makes arrays and fills them region by region, some by way of an array in between.
 

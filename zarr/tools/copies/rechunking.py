@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 from zarr._lazy import load_extra
 from zarr.arrays.array import Array
+from zarr.arrays.show.cf import dimension_names
 from zarr.groups.group import Group
 from zarr.tools.contents.nodes import arrays_of
-from zarr.tools.copies.jobs import CopyJob, chunk_borders, dimensions_of, open_ends
+from zarr.tools.copies.jobs import CopyJob, chunk_borders, open_ends
 from zarr.tools.copies.layouts import check_wanted, choose_route, wanted_shape
 from zarr.tools.copies.regions import longest
 from zarr.tools.plans.plan import MEMORY, Plan, parse_bytes
@@ -104,7 +105,7 @@ def rechunk(
     node, place = open_ends(source, target, path, storage_options)
     kept = {"compressors": compressors, "filters": filters, "serializer": serializer, "zarr_format": zarr_format}
     for wanted in (chunks, shards or {}):
-        check_wanted({name: dimensions_of(array) for name, array in arrays_of(node)}, wanted)
+        check_wanted({name: dimension_names(array) for name, array in arrays_of(node)}, wanted)
     layout_of = partial(_layout_of, chunks=chunks, shards=shards)
     job = CopyJob(node, place, layout_of, kept, overwrite, parse_bytes(memory))
     plan = job.plan(f"rechunk to chunks {_short(chunks)}")
@@ -216,7 +217,7 @@ def chunk_shape_for(name: str, array: Array[Any], wanted: Any) -> tuple[int, ...
     >>> chunk_shape_for("", zarr.zeros((10, 8)), (-1, 2))
     (10, 2)
     """
-    return wanted_shape(name, array.shape, chunk_shape(array), dimensions_of(array), wanted)
+    return wanted_shape(name, array.shape, chunk_shape(array), dimension_names(array), wanted)
 
 
 def chunk_shape(array: Array[Any]) -> tuple[int, ...]:

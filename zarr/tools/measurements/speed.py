@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from zarr.arrays.array import Array
-from zarr.tools.copies.jobs import dimensions_of
+from zarr.arrays.show.cf import dimension_names
 from zarr.tools.copies.regions import Regions, every
 from zarr.tools.measurements.candidates import codec_text, own_layout
 from zarr.tools.measurements.costs import Sample, sample_shape
@@ -167,7 +167,7 @@ def _parse_kinds(array: Array[Any], reads: str | Iterable[str], limit: int) -> l
     """Return the reads; "chunks" has the spans of a chunk or shard."""
     layout = own_layout(array)
     unit = tuple(map(min, layout.shards or layout.chunks, array.shape))
-    kinds = parse_reads(reads, array.shape, dimensions_of(array), {CHUNKS: unit})
+    kinds = parse_reads(reads, array.shape, dimension_names(array), {CHUNKS: unit})
     for read in kinds:
         size = math.prod(read.spans) * array.dtype.itemsize
         if size > limit:

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from zarr._lazy import load_extra
 from zarr.arrays.array import Array
+from zarr.arrays.show.cf import dimension_names
 from zarr.storage import LocalStore
-from zarr.tools.copies.jobs import dimensions_of
 from zarr.tools.copies.rechunking import rechunk
 from zarr.tools.measurements.candidates import (
     Layout,
@@ -298,7 +298,7 @@ def tune(
         raise ValueError(f"latency must be a number of seconds from 0 on, not {latency!r}")
     rate = math.inf if bandwidth is None else parse_limit(bandwidth, "bandwidth")
     node = open_measured(array, path, storage_options, "tune")
-    wanted = parse_reads(reads, node.shape, dimensions_of(node))
+    wanted = parse_reads(reads, node.shape, dimension_names(node))
     layouts = ladder(node, wanted) if chunks is None else given_layouts(node, chunks)
     layouts = list({each.chunks: each for each in (own_layout(node), *layouts)}.values())
     encodings = parse_codecs(node, default_codecs(node) if codecs is None else codecs)
