@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from itertools import pairwise
+from itertools import chain, pairwise
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from zarr.storage import LocalStore, MemoryStore, SQLiteStore, ZipStore
 from zarr.storage.keys import JOB_PREFIX
 from zarr.tools.copies.layouts import BETWEEN_BYTES, choose_route
 from zarr.tools.copies.regions import Regions, amplification, every, longest
+from zarr.tools.copies.slabs import members, slabs_of
 from zarr.tools.plans.executors import keep_memory, read_region
 
 ROWS = np.arange(64 * 48, dtype="i4").reshape(64, 48)
@@ -127,6 +128,76 @@ def test_a_small_memory_goes_by_an_array_in_between(tmp_path: Path) -> None:
     copy = plan.run()
     np.testing.assert_array_equal(copy[...], ROWS)
     assert sorted(os.listdir(tmp_path / "b")) == ["c", "zarr.json"]
+
+
+SLABS: dict[str, Any] = {"chunks": (16, 1), "memory": 2 * 4 * 48 * 4}
+"""For 64 x 48 elements in chunks of one row: four slabs of 24 chunks in between, which 4 tasks write and 6 read."""
+
+
+def stored_between(place: Path) -> int:
+    return sum(path.name != "zarr.json" for path in place.glob("*/between/**/*") if path.is_file())
+
+
+def test_of_an_array_in_between_one_slab_is_stored_at_a_time(tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path / "a", data=ROWS, chunks=(1, 48))
+    stored: list[int] = []
+    copy = zarr.tools.rechunk(
+        array, tmp_path / "b", progress=lambda done, total: stored.append(stored_between(tmp_path / "b")), **SLABS
+    )
+    np.testing.assert_array_equal(copy[...], ROWS)
+    assert stored[-40:] == 4 * [6, 12, 18, *7 * [24]]
+
+
+@pytest.mark.parametrize("stop", range(1, 40, 6))
+def test_a_plan_goes_on_within_a_slab(stop: int, tmp_path: Path) -> None:
+    array = zarr.create_array(tmp_path / "a", data=ROWS, chunks=(1, 48))
+
+    def interrupt(done: int, total: int) -> None:
+        if done == stop:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        zarr.tools.rechunk(array, tmp_path / "b", progress=interrupt, **SLABS)
+    with ThreadPoolExecutor(2) as pool:  # which runs stage by stage
+        copy = zarr.tools.rechunk(
+            array, tmp_path / "b", resume=True, executor=pool if stop % 4 == 1 else None, progress=False, **SLABS
+        )
+    np.testing.assert_array_equal(copy[...], ROWS)
+
+
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=3))
+@settings(max_examples=200, deadline=None)
+def test_slabs_hold_whole_regions(axes: list[tuple[int, int, int]]) -> None:
+    first = Regions(every(size, length) for length, size, _ in axes)
+    second = Regions(every(size, length) for length, _, size in axes)
+    slabs = slabs_of(first, second)
+    for regions in (first, second):
+        numbers = members(slabs, regions)
+        assert sorted(chain.from_iterable(numbers)) == list(range(len(regions)))
+        for slab, mine in zip(slabs, numbers, strict=True):
+            for number in mine:
+                assert all(
+                    outer.start <= inner.start and inner.stop <= outer.stop
+                    for outer, inner in zip(slab, regions[number], strict=True)
+                )
+
+
+def test_one_worker_runs_each_task_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    root = zarr.create_group({})
+    root.create_array("a", data=ROWS, chunks=(1, 48))
+    root.create_array("b", data=ROWS, chunks=(16, 1))  # directly
+    root.create_array("c", data=ROWS, chunks=(1, 48))
+    plan = zarr.tools.rechunk(root, {}, dry_run=True, **SLABS)
+    assert isinstance(plan, zarr.tools.Plan)
+    monkeypatch.setattr("zarr.tools.copies.slabs.delete_slab", lambda *_: None)  # nothing is stored
+    here = [(place, number, work.place.path, item) for place, number, work, item in plan._alone()]
+    staged = [
+        (place, number, work.place.path, item)
+        for place in range(2)
+        for place, number, work, item in plan._numbered(place)
+    ]
+    assert here != staged
+    assert sorted(here, key=lambda task: task[:2]) == staged
 
 
 def hierarchy(place: Any, zarr_format: Any = 3) -> zarr.Group:
@@ -327,7 +398,7 @@ def test_tasks_are_small_to_send(tmp_path: Path) -> None:
     array = zarr.create_array(tmp_path / "a", shape=(10**6, 10**3), chunks=(100, 1000), dtype="f4")
     plan = zarr.tools.rechunk(array, tmp_path / "b", chunks=(1000, 100), dry_run=True)
     assert isinstance(plan, zarr.tools.Plan)
-    _, work, item = next(plan.stages[0].tasks(set()))
+    work, item = next(plan.stages[0].tasks())
     assert len(pickle.dumps((work, item))) < 2000
 
 

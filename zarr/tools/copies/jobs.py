@@ -25,6 +25,7 @@ from zarr.storage.resolve import resolve_store_path
 from zarr.tools.contents.nodes import arrays_of, as_stored
 from zarr.tools.copies.layouts import Borders, Route, choose_route
 from zarr.tools.copies.regions import Region, Regions, borders_of, longest
+from zarr.tools.copies.slabs import in_slabs
 from zarr.tools.plans.executors import read_region
 from zarr.tools.plans.plan import Part, Plan, Stage
 from zarr.tools.plans.targets import describe
@@ -172,8 +173,12 @@ class FillJob:
         }
         kinds = [(name, describe(model)) for name, model in models.items()]
         key = repr((self.source, kinds, sorted(routes.items()), self.limit))
-        begin = partial(self._make, self.place, self.overwrite)
-        return Plan(title, list(self._stages(routes)), notes, key, self.overwrite, begin, self._make_between, self._end)
+        stages = list(self._stages(routes))
+        ways = [(route, self.between[name][0] if route.between else None) for name, route in routes.items()]
+        return Plan(
+            title, stages, notes, key, self.overwrite, partial(self._make, self.place, self.overwrite),
+            self._make_between, self._end, alone=lambda: in_slabs(stages, ways),
+        )  # fmt: skip
 
     def _route(self, name: str, model: Array[Any]) -> Route:
         new = chunk_borders(model, written=True)

@@ -22,7 +22,7 @@ from zarr.arrays.array import Array
 
 T = TypeVar("T")
 R = TypeVar("R")
-Task = tuple[int, Callable[[Any], None], Any]
+Task = tuple[str, Callable[[Any], None], Any]
 Piece: TypeAlias = tuple[int, int, T]
 """Its part of the whole, in the unit of the progress; the bytes of its elements; the piece itself."""
 
@@ -41,13 +41,14 @@ TASKS_PER_WORKER = 2
 """Tasks that are submitted at a time, for each worker: one runs, one waits."""
 
 
-def run_tasks(executor: Any, tasks: Iterator[Task], end: Callable[[int], None]) -> None:
-    """Run tasks; call ``end`` in this thread with the number of each finished task.
+def run_tasks(executor: Any, tasks: Iterator[Task], end: Callable[[str], None]) -> None:
+    """Run tasks; call ``end`` in this thread with the name of each finished task.
 
     Parameters
     ----------
     executor : Executor, dask.distributed.Client, "dask" or None
-    tasks : iterator of (number, work, item)
+    tasks : iterator of (name, work, item)
+        Read on demand: without an executor, the next one after the end of a task.
     end : callable
 
     Raises
@@ -59,9 +60,9 @@ def run_tasks(executor: Any, tasks: Iterator[Task], end: Callable[[int], None]) 
     """
     if executor is None:
         with keep_memory():
-            for number, work, item in tasks:
+            for name, work, item in tasks:
                 work(item)
-                end(number)
+                end(name)
         return
     pool, width = _pool_of(executor)
     _Run(pool, tasks, end).run(width)
@@ -127,7 +128,7 @@ def _worker_died(error: BaseException | None) -> bool:
 class _Run:
     """One stage in an executor."""
 
-    def __init__(self, pool: Executor, tasks: Iterator[Task], end: Callable[[int], None]) -> None:
+    def __init__(self, pool: Executor, tasks: Iterator[Task], end: Callable[[str], None]) -> None:
         self.pool, self.tasks, self.end = pool, tasks, end
         self.running: dict[Future[None], tuple[Task, int]] = {}
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from itertools import chain
+from typing import Any, Protocol, TypeAlias
 
 from zarr.errors import BaseZarrError
 from zarr.runners.notes import Notes
@@ -21,6 +22,9 @@ MEMORY = "512 MiB"
 """The memory that a task may use by default."""
 
 _UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
+
+Numbered: TypeAlias = tuple[int, int, Callable[[Any], None], Any]
+"""The place of a stage, the number of a task in it, its work and its item."""
 
 
 class Items(Protocol):
@@ -70,12 +74,9 @@ class Stage:
     def __len__(self) -> int:
         return sum(len(part.items) for part in self.parts)
 
-    def tasks(self, ended: set[int]) -> Iterator[tuple[int, Callable[[Any], None], Any]]:
-        """Yield the number, the work and the item of each task that has not ended."""
-        tasks = ((part.work, item) for part in self.parts for item in part.items)
-        for number, (work, item) in enumerate(tasks):
-            if number not in ended:
-                yield number, work, item
+    def tasks(self) -> Iterator[tuple[Callable[[Any], None], Any]]:
+        """Yield the work and the item of each task."""
+        return ((part.work, item) for part in self.parts for item in part.items)
 
 
 class Plan:
@@ -101,6 +102,9 @@ class Plan:
         Completes the target, and returns the result of the tool.
     check : callable, optional
         Raises an error if the target cannot be made, before anything is changed.
+    alone : callable, optional
+        Yields all tasks in the order of a single worker: the place of the stage, the number, the work and the item. It
+        goes on when the task has ended. Default: one stage after the other.
 
     Examples
     --------
@@ -121,12 +125,14 @@ class Plan:
         between: Callable[[], None],
         end: Callable[[], Any],
         check: Callable[[], None] = lambda: None,
+        alone: Callable[[], Iterator[Numbered]] | None = None,
     ) -> None:
         self.title = title
         self.stages = tuple(stages)
         self._key = hashlib.sha256(f"{title}\n{key}".encode()).hexdigest()
         self._notes, self._overwrite = notes, overwrite
         self._begin, self._between, self._end, self._check = begin, between, end, check
+        self._alone = alone or (lambda: chain.from_iterable(map(self._numbered, range(len(self.stages)))))
 
     def __len__(self) -> int:
         """Return the number of tasks."""
@@ -199,10 +205,12 @@ class Plan:
             self._make_nodes()
         ended = self._notes.read()
         with reporting(progress, self.title, len(self)) as report:
-            for place, stage in enumerate(self.stages):
-                done = {int(note.partition(".")[2]) for note in ended if note.startswith(f"{place}.")}
-                report(len(done))
-                self._run_stage(place, stage, done, executor, report)
+            report(sum("." in note for note in ended))
+            if executor is None:
+                self._run_tasks(self._alone(), ended, None, report)
+            else:
+                for place in range(len(self.stages)):
+                    self._run_tasks(self._numbered(place), ended, executor, report)
         result = self._end()
         self._notes.clear()
         return result
@@ -247,14 +255,20 @@ class Plan:
             raise
         self._notes.begin({"plan": self._key, "arrays": describe_arrays(self._notes.target)})
 
-    def _run_stage(
-        self, place: int, stage: Stage, done: set[int], executor: Any, report: Callable[[int], None]
+    def _numbered(self, place: int) -> Iterator[Numbered]:
+        return ((place, number, *task) for number, task in enumerate(self.stages[place].tasks()))
+
+    def _run_tasks(
+        self, tasks: Iterator[Numbered], ended: set[str], executor: Any, report: Callable[[int], None]
     ) -> None:
-        def end(number: int) -> None:
-            self._notes.add(f"{place}.{number}")
+        """Run the tasks that have not ended, and note the end of each."""
+
+        def end(note: str) -> None:
+            self._notes.add(note)
             report(1)
 
-        run_tasks(executor, stage.tasks(done), end)
+        named = ((f"{place}.{number}", work, item) for place, number, work, item in tasks)
+        run_tasks(executor, (task for task in named if task[0] not in ended), end)
 
 
 def parse_bytes(text: int | str) -> int:

@@ -72,7 +72,7 @@ def check_reached(notes: Notes, executor: Any) -> None:
     ------
     ValueError
     """
-    run_tasks(executor, iter([(0, _Reach(notes), None)]), lambda number: None)
+    run_tasks(executor, iter([("", _Reach(notes), None)]), lambda name: None)
     if "reached" not in notes.read():
         name = executor if isinstance(executor, str) else type(executor).__name__
         raise ValueError(
