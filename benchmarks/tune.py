@@ -6,8 +6,8 @@ The array is the grid of the demo: the bathymetry that matplotlib ships, one sur
 cell, with noise, for a larger grid; a small ``--sample`` shows what carrying over costs. Each chunk shape that ``tune``
 tries is stored whole with each codec that it tries (``--no-codecs``: with that of the array alone), and each read is
 measured there. ``compromise`` is the worst ratio, over both reads, to the best candidate for that read: the least that
-any candidate reaches is the best compromise there is. It is often above 1.5: a chunk that suits one read does not suit
-the other.
+any candidate reaches is the best compromise there is. In a large array it is far above 1.5: a chunk that
+suits one read does not suit the other.
 """
 
 from __future__ import annotations

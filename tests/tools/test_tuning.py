@@ -122,6 +122,14 @@ def test_ladders(shape: tuple[int, ...], words: str) -> None:
         zarr.from_array({}, data=array, write_data=False, **layout.parameters(tuple(min(50, n) for n in shape)))
 
 
+def test_shapes_near_the_present_one_are_tried() -> None:
+    reads = parse_reads("time-series,map", (8, 91, 120), (None,) * 3)
+    grid = zarr.create_array({}, shape=(8, 91, 120), dtype="f4", chunks=(1, 46, 60))
+    assert (2, 46, 60) in [layout.chunks for layout in ladder(grid, reads)]
+    tiny = zarr.create_array({}, shape=(8, 91, 120), dtype="f4", chunks=(1, 2, 2))
+    assert (2, 2, 2) not in [layout.chunks for layout in ladder(tiny, reads)]
+
+
 def test_samples_fit(array: Any) -> None:
     layouts = [Layout((8, 8, 8), None), Layout((1, 48, 40), None)]
     assert sample_shape(array, layouts, array.nbytes) == array.shape

@@ -71,7 +71,7 @@ def own_layout(array: Array[Any]) -> Layout:
 
 
 def ladder(array: Array[Any], reads: Sequence[Read]) -> list[Layout]:
-    """Return layouts between the best ones for each read, the most promising first.
+    """Return layouts between the best ones for each read and near the present one, the most promising first.
 
     Parameters
     ----------
@@ -83,15 +83,31 @@ def ladder(array: Array[Any], reads: Sequence[Read]) -> list[Layout]:
     >>> array = zarr.zeros((4096, 512, 512), chunks=(1, 512, 512), dtype="f4")
     >>> shapes = [each.chunks for each in ladder(array, [Read("map", (1, 512, 512)), Read("series", (4096, 1, 1))])]
     >>> (1, 256, 512) in shapes, (4096, 4, 8) in shapes, len(shapes)
-    (True, True, 15)
+    (True, True, 16)
     """
     itemsize, shapes = array.dtype.itemsize, dict[Shape, None]()
     for size in SIZES:
         extremes = [_extreme(read, array.shape, max(1, size // itemsize)) for read in reads]
         for mixed in _between(list(dict.fromkeys(extremes))):
             shapes[_fit(mixed, array.shape, size / itemsize)] = None
+    for near in _doubled(own_layout(array).chunks, array.shape):
+        if SIZES[0] <= 3 * itemsize * math.prod(near) <= 3 * SIZES[-1]:
+            shapes[near] = None
     ranked = sorted(shapes, key=lambda shape: _promise(shape, array, reads))
     return [Layout(shape, choose_shards(array, shape)) for shape in ranked[:MOST_SHAPES]]
+
+
+def _doubled(chunks: Shape, shape: Shape) -> Iterable[Shape]:
+    """Yield a chunk shape made twice as long along each axis where that is possible.
+
+    Examples
+    --------
+    >>> list(_doubled((1, 6, 8), (9, 9, 8)))
+    [(2, 6, 8), (1, 9, 8)]
+    """
+    for axis, (part, length) in enumerate(zip(chunks, shape, strict=True)):
+        if part < length:
+            yield (*chunks[:axis], min(2 * part, length), *chunks[axis + 1 :])
 
 
 def _extreme(read: Read, shape: Shape, size: int) -> Shape:
