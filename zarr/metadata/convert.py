@@ -12,6 +12,7 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Co
 from zarr.abc.numcodec import Numcodec
 from zarr.chunks import RegularChunkGridMetadata
 from zarr.chunks.keys import V2ChunkKeyEncoding
+from zarr.codecs.blosc import BLOSC_SHUFFLE
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.transpose import TransposeCodec
 from zarr.codecs.vlen_utf8 import VLenBytesCodec, VLenUTF8Codec
@@ -25,7 +26,6 @@ from zarr.types import EndiannessStr
 
 _CORE = ("blosc", "zstd", "gzip")
 """Codecs of numcodecs that the core specification has under the same name, with the same bytes."""
-_BLOSC_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
 
 
 def convert_group_metadata(metadata: GroupMetadata) -> GroupMetadata:
@@ -208,7 +208,7 @@ def translate_numcodec(numcodec: Numcodec, dtype: ZDType[Any, Any]) -> Codec:
         auto = 2 if width == 1 else 1
         shuffle = settings.get("shuffle", auto)
         settings.pop("typesize", None)
-        settings.update(shuffle=_BLOSC_SHUFFLES[auto if shuffle == -1 else shuffle], typesize=width)
+        settings.update(shuffle=BLOSC_SHUFFLE[auto if shuffle == -1 else shuffle], typesize=width)
     return _make_codec(name, settings)
 
 
@@ -235,7 +235,7 @@ def numcodec_configuration(document: Mapping[str, Any]) -> dict[str, Any] | None
     name, settings = document["name"], dict(document.get("configuration") or {})
     if name == "blosc":
         settings.pop("typesize", None)
-        settings["shuffle"] = _BLOSC_SHUFFLES.index(settings.get("shuffle", "shuffle"))
+        settings["shuffle"] = BLOSC_SHUFFLE.index(settings.get("shuffle", "shuffle"))
     if name == "crc32c":
         settings["location"] = "end"
     if name == "zstd" and not settings.get("checksum"):

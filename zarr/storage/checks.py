@@ -238,7 +238,7 @@ def cannot_create(error: OSError, path: str) -> OSError:
 
 
 _HDF5: Final = b"\x89HDF\r\n\x1a\n"
-_HDF5_STARTS: Final = (0, 512, 1024, 2048)
+HDF5_STARTS: Final = (0, 512, 1024, 2048)
 """Possible places of the signature: a file may begin with bytes of its user."""
 _CONVERT: Final = "convert it with zarr.tools.convert, or read it with "
 _FORMATS: Final = (
@@ -266,10 +266,10 @@ def name_foreign_file(path: str) -> str:
     """
     try:
         with open(path, "rb") as file:
-            start = file.read(_HDF5_STARTS[-1] + len(_HDF5))
+            start = file.read(HDF5_STARTS[-1] + len(_HDF5))
     except OSError:  # an error here must not hide the first one
         return ""
-    if any(start.startswith(_HDF5, offset) for offset in _HDF5_STARTS):
+    if any(start.startswith(_HDF5, offset) for offset in HDF5_STARTS):
         what, way = "an HDF5 or NetCDF-4 file", f"{_CONVERT}h5py.File or xarray.open_dataset"
     elif start.startswith(b"PK\x03\x04") and b".npy" in start[30 : 30 + start[26]]:  # the name of the first member
         what, way = "a file of NumPy", f"{_CONVERT}numpy.load"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from zarr._lazy import load, load_extra
+from zarr.storage.checks import HDF5_STARTS
 from zarr.tools.conversion.contents import Contents
 
 
@@ -64,9 +65,6 @@ FORMATS: Final = {
 }  # fmt: skip
 """The table of formats, by name. If several formats begin in the same way, the first one is used."""
 
-USERBLOCKS = (0, 512, 1024, 2048)
-"""Possible places of the signature of an HDF5 file."""
-
 
 def format_named(name: str) -> Format:
     """Return a row of the table.
@@ -118,7 +116,7 @@ def format_of_file(path: str) -> Format | None:
     """
     named = format_of_name(path)
     with open(path, "rb") as file:
-        start = file.read(max(USERBLOCKS) + 8)
+        start = file.read(max(HDF5_STARTS) + 8)
     if start[:4] in (b"CDF\1", b"CDF\2", b"CDF\5"):
         raise ValueError(
             f"{path} is a NetCDF file of the classic format: copy it to NetCDF-4 by "
@@ -131,7 +129,7 @@ def format_of_file(path: str) -> Format | None:
 
 
 def _begins(start: bytes, magic: bytes) -> bool:
-    places = USERBLOCKS if magic in _HDF5 else (0,)
+    places = HDF5_STARTS if magic in _HDF5 else (0,)
     return any(start[place : place + len(magic)] == magic for place in places)
 
 

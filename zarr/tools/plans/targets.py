@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Final
+from typing import Any
 
 import zarr
 from zarr.arrays.array import Array
@@ -11,12 +11,10 @@ from zarr.errors import NodeNotFoundError
 from zarr.runners.choose import runner_for
 from zarr.runners.notes import Notes
 from zarr.runners.sync import sync
-from zarr.steps.nodes import check_absent_steps
+from zarr.steps.nodes import MAKING, check_absent_steps
 from zarr.storage.path import StorePath
 from zarr.tools.contents.nodes import arrays_of, as_stored
 from zarr.tools.plans.executors import run_tasks
-
-_NODE_NAMES: Final = ("zarr.json", ".zarray", ".zgroup")
 
 
 def check_free(notes: Notes, overwrite: bool) -> None:
@@ -39,7 +37,7 @@ def check_free(notes: Notes, overwrite: bool) -> None:
     if not overwrite:
         for zarr_format in (3, 2):
             runner_for(target.store).run(check_absent_steps(target, zarr_format))
-    elif not any(sync((target / name).exists()) for name in _NODE_NAMES) and not notes.read():
+    elif not any(sync((target / name).exists()) for name in MAKING) and not notes.read():
         if not sync(target.is_empty()):
             raise FileExistsError(
                 f"{target} has files and is no node of Zarr: it is not replaced. Remove it by other means, or name "

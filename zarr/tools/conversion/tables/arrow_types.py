@@ -8,12 +8,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from zarr._lazy import load
+from zarr.arrays.interop import TIME_UNITS
 from zarr.dtype import VariableLengthBytes, VariableLengthUTF8
 
 TYPE: Final = "arrow_type"
 """The attribute with the type of Arrow, if the data type of Zarr does not determine it."""
-
-_UNITS: Final = ("s", "ms", "us", "ns")
 
 
 class Column(NamedTuple):
@@ -140,7 +139,7 @@ def _type_of_time(arrow: Any, dtype: np.dtype[Any], zone: Any) -> Any:
     unit, count = np.datetime_data(dtype)
     if unit == "D" and count == 1 and dtype.kind == "M":
         return arrow.date32()
-    if unit not in _UNITS or count != 1:
+    if unit not in TIME_UNITS or count != 1:
         return None
     return arrow.timestamp(unit, zone if isinstance(zone, str) else None) if dtype.kind == "M" else arrow.duration(unit)
 
