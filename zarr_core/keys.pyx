@@ -1,8 +1,8 @@
 """Chunk coordinates to store keys."""
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdint cimport INT64_MAX, int64_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 from operator import index
 
@@ -10,6 +10,9 @@ import numpy as np
 
 from zarr_core.grid cimport MAX_RANK
 from zarr_core.plan cimport Plan, slot_coordinates
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
 
 cdef enum:
     DIGITS = 20     # a separator and the 19 digits of the largest coordinate
@@ -87,6 +90,51 @@ cdef class KeyFormat:
             values[i] = item
         return one_key(self, values, ndim)
 
+    def coords(self, str key not None, tuple counts not None):
+        """The coordinates of the chunk of a key.
+
+        Parameters
+        ----------
+        key
+            A key of the store.
+        counts
+            The number of chunks along each axis.
+
+        Returns
+        -------
+        tuple of int, or None
+            None if it is not the key of a chunk of this grid, as :meth:`key` spells it.
+
+        Examples
+        --------
+        >>> format = KeyFormat("a", "/", "default")
+        >>> format.coords("a/c/1/20", (2, 30)), format.coords("a/c/1/020", (2, 30)), format.coords("a/c/2/0", (2, 30))
+        ((1, 20), None, None)
+        """
+        cdef Py_ssize_t size, at = self.head_size
+        cdef const char* data
+        cdef int64_t value
+        cdef int d, ndim = <int> len(counts)
+        cdef list found = []
+        try:
+            data = PyUnicode_AsUTF8AndSize(key, &size)
+        except UnicodeEncodeError:
+            return None
+        if ndim == 0:
+            return () if size == self.zero_size and memcmp(data, self.zero_data, size) == 0 else None
+        if size < at or memcmp(data, self.head_data, at) != 0:
+            return None
+        for d in range(ndim):
+            if d or self.lead:
+                if at >= size or data[at] != self.separator_char:
+                    return None
+                at += 1
+            value = take_number(data, size, &at)
+            if value < 0 or value >= counts[d]:
+                return None
+            found.append(value)
+        return tuple(found) if at == size else None
+
     def keys(self, source):
         """The keys of all slots of a plan, or of all shards of its groups.
 
@@ -137,6 +185,19 @@ cdef inline Py_ssize_t put_number(char* buffer, int64_t value) noexcept nogil:
     for i in range(n):
         buffer[i] = digits[n - 1 - i]
     return n
+
+
+cdef int64_t take_number(const char* data, Py_ssize_t size, Py_ssize_t* at) noexcept nogil:
+    """Read a number as ``put_number`` writes it; -1 if there is none."""
+    cdef Py_ssize_t start = at[0], i = start
+    cdef uint64_t value = 0
+    while i < size and i - start < 19 and c"0" <= data[i] <= c"9":
+        value = 10 * value + <uint64_t> (data[i] - c"0")
+        i += 1
+    at[0] = i
+    if i == start or value > <uint64_t> INT64_MAX or (data[start] == c"0" and i - start > 1):
+        return -1
+    return <int64_t> value
 
 
 cdef Py_ssize_t format_key(

@@ -86,3 +86,34 @@ def test_compiled_guards() -> None:
     with pytest.raises(UnicodeEncodeError):
         keys.KeyFormat("\udc80", "/", "default")
     assert repr(pickle.loads(pickle.dumps(key_format))) == "KeyFormat('', '/', 'default')"
+
+
+@given(formats, st.lists(st.integers(0, 2**63 - 2), max_size=6))
+def test_the_coordinates_of_a_key(arguments: tuple[str, str, str], coords: list[int]) -> None:
+    for module in (keys, reference):
+        made: Any = module.KeyFormat(*arguments)
+        key, place = made.key(coords), tuple(coords)
+        assert made.coords(key, tuple(c + 1 for c in coords)) == place
+        if coords:  # the key of no coordinates may be that of a chunk of a line, too
+            assert made.coords(key, (*place, 1)) is None
+            assert made.coords(key, place) is None
+            assert made.coords(key, place[1:]) is None
+
+
+@given(formats, st.text("c0123456789/.a٣é\ud800-+ _", max_size=24), st.integers(0, 3))
+def test_what_is_no_key_has_no_coordinates(arguments: tuple[str, str, str], text: str, ndim: int) -> None:
+    key = f"{arguments[0]}/{text}" if arguments[0] else text
+    found = [module.KeyFormat(*arguments).coords(key, (15,) * ndim) for module in (keys, reference)]
+    assert found[0] == found[1]
+    assert found[0] is None or keys.KeyFormat(*arguments).key(found[0]) == key
+
+
+@both
+def test_numbers_of_keys_are_spelled_in_one_way(module: Any) -> None:
+    made = module.KeyFormat("", "/", "default")
+    wrong = ["c/01", "c/+1", "c/ 1", "c/1_0", "c/", "c", "c/1/", "d/1", f"c/{2**63}", "c/" + "9" * 20]
+    assert [made.coords(key, (2**63 - 1,)) for key in [*wrong, "c/0", "c/9223372036854775806"]] == [
+        *[None] * len(wrong),
+        (0,),
+        (2**63 - 2,),
+    ]

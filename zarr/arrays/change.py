@@ -13,7 +13,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from operator import gt, lt
+from operator import ge, gt, lt
 from typing import Any, TypeVar
 
 import numpy as np
@@ -363,7 +363,7 @@ def delete_outside_steps(layout: ArrayLayout, shape: tuple[int, ...]) -> Steps[N
 
 
 def _is_outside(coords: tuple[int, ...] | None, kept: tuple[int, ...]) -> bool:
-    return coords is not None and any(c >= k for c, k in zip(coords, kept, strict=True))
+    return coords is not None and any(map(ge, coords, kept))
 
 
 def _delete_steps(layout: ArrayLayout, keys: list[str]) -> Steps[None]:

@@ -307,6 +307,9 @@ class ArrayLayout:
 
     def coords_of(self, key: str) -> tuple[int, ...] | None:
         """Return the chunk coordinates of a store key; None if it is no chunk key of this grid."""
+        counts: tuple[int, ...] = self.outer.cdata_shape
+        if self.keys is not None:
+            return self.keys.coords(key, counts)
         name = key[len(self.prefix) :]
         if self.ndim == 0:  # in format 2 its one chunk has the name of the first chunk of a line
             return () if key == self.key(()) else None
@@ -314,7 +317,6 @@ class ArrayLayout:
             coords = tuple(int(part) for part in self._encoding.decode_chunk_key(name))
         except (ValueError, IndexError, TypeError):
             return None
-        counts = self.outer.cdata_shape
         if len(coords) != self.ndim or any(not 0 <= c < n for c, n in zip(coords, counts, strict=True)):
             return None
         return coords if self.key(coords) == key else None

@@ -36,6 +36,16 @@ class KeyFormat:
             name = self.separator.join(numbers) or "0"
         return f"{self.prefix}/{name}" if self.prefix else name
 
+    def coords(self, key: str, counts: tuple[int, ...]) -> tuple[int, ...] | None:
+        """Return the coordinates of the chunk of a key; None if it is not the key of a chunk of such a grid."""
+        numbers = key.removeprefix(f"{self.prefix}/" if self.prefix else "").split(self.separator)
+        numbers = numbers[self.style == "default" :] if counts else []
+        if len(numbers) != len(counts) or not all(text.isascii() and text.isdecimal() for text in numbers):
+            return None
+        coords = tuple(map(int, numbers))
+        inside = all(c < n for c, n in zip(coords, counts, strict=True))
+        return coords if inside and self.key(coords) == key else None
+
     def keys(self, source: Plan | ShardGroups | NDArray[Any]) -> list[str]:
         """Return the keys of all slots of a plan, of all shards of its groups, or of coordinates, a row each."""
         rows = source if isinstance(source, np.ndarray) else source.all_coords()
