@@ -148,6 +148,19 @@ def test_of_an_array_in_between_one_slab_is_stored_at_a_time(tmp_path: Path) -> 
     assert stored[-40:] == 4 * [6, 12, 18, *7 * [24]]
 
 
+def test_what_was_deleted_in_between_is_not_taken_for_empty(tmp_path: Path) -> None:
+    """A worker may outlive its job, which another one has completed."""
+    array = zarr.create_array(tmp_path / "a", data=np.zeros_like(ROWS), chunks=(1, 48))
+
+    def delete(done: int, total: int) -> None:
+        if done == 4:
+            next((tmp_path / "b").glob("*/between/0/c/0/0")).unlink()
+
+    with pytest.raises(zarr.errors.ChunkNotFoundError):
+        zarr.tools.rechunk(array, tmp_path / "b", progress=delete, **SLABS)
+    assert not zarr.tools.rechunk(array, tmp_path / "c", progress=False, **SLABS)[...].any()
+
+
 @pytest.mark.parametrize("stop", range(1, 40, 6))
 def test_a_plan_goes_on_within_a_slab(stop: int, tmp_path: Path) -> None:
     array = zarr.create_array(tmp_path / "a", data=ROWS, chunks=(1, 48))

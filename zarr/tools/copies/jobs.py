@@ -35,18 +35,22 @@ SHARE = 0.5
 """The part of the memory for the elements of one task; the rest is for encoded chunks and the program."""
 
 
+ALL_STORED: dict[str, Any] = {"write_empty_chunks": True, "read_missing_chunks": False}
+"""The behaviour of an array in between: a worker of a job that was killed must not take what was deleted for empty."""
+
+
 class _WithArray:
     """Work on an array that each worker opens itself."""
 
     mode: AccessModeLiteral
 
-    def __init__(self, place: StorePath) -> None:
-        self.place = place
+    def __init__(self, place: StorePath, config: Any = None) -> None:
+        self.place, self.config = place, config
 
     @cached_property
     def array(self) -> Array[Any]:
         """The array, opened at the first task of this worker."""
-        return zarr.open_array(self.place, mode=self.mode)
+        return zarr.open_array(self.place, mode=self.mode, config=self.config)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "array"}
@@ -58,6 +62,7 @@ class ReadArray(_WithArray):
     Parameters
     ----------
     place : StorePath
+    config : dict, optional
     """
 
     mode = "r"
@@ -74,12 +79,13 @@ class FillRegion(_WithArray):
     ----------
     read : callable
     place : StorePath
+    config : dict, optional
     """
 
     mode = "r+"
 
-    def __init__(self, read: Callable[[Region], Any], place: StorePath) -> None:
-        super().__init__(place)
+    def __init__(self, read: Callable[[Region], Any], place: StorePath, config: Any = None) -> None:
+        super().__init__(place, config)
         self.read = read
 
     def __call__(self, region: Region) -> None:
@@ -191,10 +197,13 @@ class FillJob:
         first, second = [], []
         for name, route in routes.items():
             target, array = below(self.place, name), self.like[name]
-            middle = target if route.second is None else self.between[name][0]
-            first.append((FillRegion(self._reader(name)[0], middle), route.first, array, route.reads))
-            if route.second is not None:
-                second.append((FillRegion(ReadArray(middle), target), route.second, array, 1.0))
+            if route.second is None:
+                work = FillRegion(self._reader(name)[0], target)
+            else:
+                middle = self.between[name][0]
+                work = FillRegion(self._reader(name)[0], middle, ALL_STORED)
+                second.append((FillRegion(ReadArray(middle, ALL_STORED), target), route.second, array, 1.0))
+            first.append((work, route.first, array, route.reads))
         yield stage_of(f"{self.verb}, some to arrays in between" if second else self.verb, first)
         if second:
             yield stage_of("copy from arrays in between", second)
