@@ -390,7 +390,7 @@ def read_shared_shard_steps(
 
 
 class Part(NamedTuple):
-    """What an indexer selects of one chunk."""
+    """The selection of an indexer in one chunk."""
 
     box: tuple[slice, ...]
     """The smallest box of the array that holds it."""

@@ -151,7 +151,7 @@ class FillJob:
     limit: int
     verb: str
     source: str
-    """What is copied, as text, with all that the tasks depend on."""
+    """The description of the copy as text, with all that the tasks depend on."""
     like: dict[str, Array[Any]]
     """Arrays with the data types and fill values of the arrays in between, by the paths of all arrays."""
 
