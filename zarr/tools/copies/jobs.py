@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -140,7 +141,7 @@ def chunk_borders(array: Array[Any], *, written: bool) -> tuple[tuple[int, ...],
     return tuple(borders_of(axis) for axis in (array.write_chunk_sizes if written else array.read_chunk_sizes))
 
 
-class FillJob:
+class FillJob(ABC):
     """A job that makes arrays and fills them region by region, some by way of an array in between.
 
     A subclass sets the attributes, and says how the nodes are made, read and completed.
@@ -155,14 +156,15 @@ class FillJob:
     like: dict[str, Array[Any]]
     """Arrays with the data types and fill values of the arrays in between, by the paths of all arrays."""
 
+    @abstractmethod
     def _make(self, place: StorePath, overwrite: bool) -> dict[str, Array[Any]]:
         """Create the nodes, without elements, and return the arrays."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _reader(self, name: str) -> tuple[Callable[[Region], Any], Sequence[Borders] | None]:
         """Return what reads regions of an array, and the borders of what it can read alone."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _complete(self) -> None:
         """Make what comes after the elements."""
 
