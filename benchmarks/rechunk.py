@@ -74,7 +74,9 @@ from distributed import Client, LocalCluster
 told = []
 def tell(*far):
     told.append(far)
-    print(*far, flush=True)
+    say(*far)
+def say(*words):  # one write for a line, since two threads write lines
+    os.write(1, (" ".join(map(str, words)) + "\\n").encode())
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 def kill(cluster, every, ended):
@@ -85,7 +87,7 @@ def kill(cluster, every, ended):
         if pids and len(told) > before:  # a machine that starts workers slowly gets on, too
             before = len(told)
             os.kill(random.choice(pids), signal.SIGKILL)
-            print("killed", flush=True)
+            say("killed")
 if __name__ == "__main__":
     source, target, memory, chunks, every, resume = sys.argv[1:]
     options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
@@ -100,7 +102,8 @@ if __name__ == "__main__":
         finally:
             ended.set()
             killer.join()
-        print("peak", max(client.run(peak).values()), flush=True)
+        peaks = client.run(peak, on_error="ignore")  # some may not have started again
+        say("peak", max((each for each in peaks.values() if isinstance(each, int)), default=0))
 """
 RECHUNKER = """
 import sys, zarr
@@ -199,10 +202,13 @@ def run_cluster(
     words = [sys.executable, "-W", "ignore", file, source, folder / "target", memory, chunks, every, resume]
     told: list[int] = []
     kills = peak = 0
-    with subprocess.Popen(
-        list(map(str, words)), cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        start_new_session=True,
-    ) as client:  # fmt: skip
+    errors = folder / "cluster.err"
+    with (
+        errors.open("w") as stderr,
+        subprocess.Popen(
+            list(map(str, words)), cwd=folder, stdout=subprocess.PIPE, stderr=stderr, text=True, start_new_session=True
+        ) as client,
+    ):
         assert client.stdout is not None
         limit = threading.Timer(patience, os.killpg, (client.pid, signal.SIGKILL))
         limit.start()
@@ -210,16 +216,17 @@ def run_cluster(
             if line.startswith("killed"):
                 kills += 1
                 continue
-            if line.startswith("peak"):
+            if line.startswith("peak"):  # all is written, and the cluster need not close
                 peak = int(line.split()[1])
-                continue
+                break
             told.append(int(line.split()[0]))
             if told[-1] >= die_after * int(line.split()[1]) and die_after < 1:
-                os.killpg(client.pid, signal.SIGKILL)
                 break
+        else:
+            limit.cancel()
+            raise SystemExit(f"the cluster failed with exit code {client.wait()}:\n{errors.read_text()[-4000:]}")
         limit.cancel()
-    if client.returncode and die_after == 1:
-        raise SystemExit(f"the cluster failed with exit code {client.returncode}")
+        os.killpg(client.pid, signal.SIGKILL)
     return told[0], told[-1], kills, peak
 
 
