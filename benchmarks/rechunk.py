@@ -25,6 +25,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from environments import BENCH, find_python, work_folder
@@ -103,7 +104,7 @@ if __name__ == "__main__":
             ended.set()
             killer.join()
         peaks = client.run(peak, on_error="ignore")  # some may not have started again
-        say("peak", max((each for each in peaks.values() if isinstance(each, int)), default=0))
+        say("peak", max(peaks.values(), default=0))
 """
 RECHUNKER = """
 import sys, zarr
@@ -212,21 +213,23 @@ def run_cluster(
         assert client.stdout is not None
         limit = threading.Timer(patience, os.killpg, (client.pid, signal.SIGKILL))
         limit.start()
-        for line in client.stdout:
-            if line.startswith("killed"):
-                kills += 1
-                continue
-            if line.startswith("peak"):  # all is written, and the cluster need not close
-                peak = int(line.split()[1])
-                break
-            told.append(int(line.split()[0]))
-            if told[-1] >= die_after * int(line.split()[1]) and die_after < 1:
-                break
-        else:
+        try:
+            for line in client.stdout:
+                if line.startswith("killed"):
+                    kills += 1
+                    continue
+                if line.startswith("peak"):  # all is written, and the cluster need not close
+                    peak = int(line.split()[1])
+                    break
+                told.append(int(line.split()[0]))
+                if told[-1] >= die_after * int(line.split()[1]) and die_after < 1:
+                    break
+            else:
+                raise SystemExit(f"the cluster failed with exit code {client.wait()}:\n{errors.read_text()[-4000:]}")
+        finally:  # of a cluster that failed, some processes may be left
             limit.cancel()
-            raise SystemExit(f"the cluster failed with exit code {client.wait()}:\n{errors.read_text()[-4000:]}")
-        limit.cancel()
-        os.killpg(client.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(client.pid, signal.SIGKILL)
     return told[0], told[-1], kills, peak
 
 
