@@ -12,7 +12,6 @@ import contextlib
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from operator import ge, gt, lt
 from typing import Any, TypeVar
 
@@ -20,6 +19,7 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.store import takes_contents_first
+from zarr.abc.stores.abilities import AT_HAND
 from zarr.arrays.documents import node_keys, record_steps
 from zarr.arrays.handle import ArrayHandle, ArrayState
 from zarr.arrays.io import device
@@ -273,17 +273,22 @@ def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str
     bulk : str, optional
     """
     kept = kept_counts(layout, shape)
-    outside, inside = _named_leftovers(layout, shape, kept)
-    if outside is None:
+    named = _named_leftovers(layout, shape, kept)
+    if named is not None:
+        outside, inside, cut = named
+        if bulk in AT_HAND:  # to look for a chunk costs less than to lock it; of a service, it is one more request
+            outside = yield from _stored_steps(outside)
+    else:
         keys = yield List(layout.key_folder)
         stored = {key: at for key in keys if (at := layout.coords_of(key)) is not None}
         if not stored:
             return
         outside = [key for key, at in stored.items() if _is_outside(at, kept)]
         inside = [at for at in stored.values() if not _is_outside(at, kept)]
+        cut = _cut_axes(layout, shape, kept)
     if outside:
         yield from _delete_steps(layout, outside)
-    for d in _cut_axes(layout, shape, kept):
+    for d in cut:
         border = [at for at in inside if at[d] == kept[d] - 1]
         if 1 < len(border) == math.prod(kept) // kept[d]:
             spans = [elements_of(axis, 0, n) for axis, n in zip(layout.outer.axes, kept, strict=True)]
@@ -294,23 +299,34 @@ def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str
         yield Gather(_clear_leftover_steps(layout, at, shape, d, bulk) for at in border)
 
 
+def _stored_steps(keys: list[str]) -> Steps[list[str]]:
+    """Return those of some keys that are stored."""
+    stored = []
+    for key in keys:
+        size = yield Size(key)
+        if size is not None:
+            stored.append(key)
+    return stored
+
+
 def _named_leftovers(
     layout: ArrayLayout, shape: tuple[int, ...], kept: tuple[int, ...]
-) -> tuple[list[str] | None, list[tuple[int, ...]]]:
-    """Return the keys of new chunks and the places of border chunks; None where a listing is cheaper."""
+) -> tuple[list[str], list[tuple[int, ...]], list[int]] | None:
+    """Return the keys of new chunks, the places of border chunks, and the axes cut there; None to list instead."""
     counts, present = layout.outer.cdata_shape, math.prod(kept)
     if math.prod(counts) - present > min(MAX_NAMED_CHUNKS, present // LISTED_FOR_ONE_REQUEST):
-        return None, []
+        return None
     cut = _cut_axes(layout, shape, kept)
-    if sum(present // kept[d] for d in cut) > MAX_NAMED_CHUNKS:
-        return None, []
-    border = dict.fromkeys(chain.from_iterable(_border_cells(kept, d) for d in cut))
-    return [layout.key(at) for at in cells_outside(counts, kept)], list(border)
+    if sum([present // kept[d] for d in cut]) > MAX_NAMED_CHUNKS:
+        return None
+    border = {at: None for d in cut for at in _border_cells(kept, d)}
+    return [layout.key(at) for at in cells_outside(counts, kept)], list(border), cut
 
 
 def _cut_axes(layout: ArrayLayout, shape: tuple[int, ...], kept: tuple[int, ...]) -> list[int]:
     """Return the axes along which the last kept chunk reaches beyond a smaller shape."""
-    return [d for d, axis in enumerate(layout.outer.axes) if shape[d] < _last(axis, kept[d])]
+    axes = layout.outer.axes
+    return [d for d, n in enumerate(layout.shape) if shape[d] < n and shape[d] < _last(axes[d], kept[d])]
 
 
 def _border_cells(kept: tuple[int, ...], axis: int) -> Iterator[tuple[int, ...]]:

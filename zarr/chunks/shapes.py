@@ -161,7 +161,7 @@ def cells(ranges: Sequence[range]) -> Iterator[tuple[int, ...]]:
     if not ranges:
         yield ()
         return
-    if any(len(part) == 0 for part in ranges):
+    if not all(ranges):
         return
     for head in cells(ranges[:-1]):
         for last in ranges[-1]:
@@ -227,8 +227,7 @@ def cells_outside(counts: Sequence[int], kept: Sequence[int]) -> Iterator[tuple[
     >>> list(cells_outside((2, 2), (1, 1)))
     [(1, 0), (1, 1), (0, 1)]
     """
-    for d in range(len(counts)):
-        ranges = [range(min(kept[i], counts[i])) for i in range(d)]
-        ranges.append(range(kept[d], counts[d]))
-        ranges.extend(range(counts[i]) for i in range(d + 1, len(counts)))
-        yield from cells(ranges)
+    corner, grid = [*map(range, map(min, kept, counts))], [*map(range, counts)]
+    for d, outside in enumerate(map(range, kept, counts)):
+        if outside:
+            yield from cells([*corner[:d], outside, *grid[d + 1 :]])
