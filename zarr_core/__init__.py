@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from zarr_core.chunks import fill, gather, scatter
     from zarr_core.decoders import available, decode, decode_blosc_range, encode
     from zarr_core.documents import has_no_links, put_file, read_file, read_files
-    from zarr_core.files import exchange_files
+    from zarr_core.files import exchange_files, remove_folder
     from zarr_core.fill_values import is_filled
     from zarr_core.folder_locks import Folder, FolderLock, trusts_locks
     from zarr_core.grid import Grid, RegularAxis, VaryingAxis, morton_order
@@ -64,7 +64,7 @@ elif IMPLEMENTATION == "compiled":
         "chunks": "fill gather scatter",
         "decoders": "available decode decode_blosc_range encode",
         "documents": "has_no_links put_file read_file read_files",
-        "files": "exchange_files",
+        "files": "exchange_files remove_folder",
         "fill_values": "is_filled",
         "folder_locks": "Folder FolderLock trusts_locks",
         "index_cache": "IndexCache",
@@ -100,7 +100,7 @@ else:
     from zarr_core.reference.chunks import fill, gather, scatter
     from zarr_core.reference.decoders import available, decode, decode_blosc_range, encode
     from zarr_core.reference.documents import has_no_links, put_file, read_file, read_files
-    from zarr_core.reference.files import exchange_files
+    from zarr_core.reference.files import exchange_files, remove_folder
     from zarr_core.reference.fill_values import is_filled
     from zarr_core.reference.folder_locks import Folder, FolderLock, trusts_locks
     from zarr_core.reference.grid import Grid, RegularAxis, VaryingAxis, morton_order
@@ -167,6 +167,7 @@ __all__ = [
     "put_file",
     "read_file",
     "read_files",
+    "remove_folder",
     "round_bits",
     "scatter",
     "trusts_locks",

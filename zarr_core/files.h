@@ -36,6 +36,10 @@ static int zc_make_folders(int base, char *path, int durable) { (void)base; (voi
 static int zc_temporary_name(char *to, size_t size, const char *name) { (void)to; (void)size; (void)name; return -ENOSYS; }
 static int zc_exchange(const char *one, const char *other) { (void)one; (void)other; return -ENOSYS; }
 static int zc_has_no_links(char *path) { (void)path; return 0; }
+static int zc_remove_folder(int base, const char *name, int depth, long *left) {
+    (void)base; (void)name; (void)depth; (void)left;
+    return -ENOSYS;
+}
 static int zc_put_file(char *path, char *partial, size_t room, const char *data, int64_t n, int exclusive) {
     (void)path; (void)partial; (void)room; (void)data; (void)n; (void)exclusive;
     return -ENOSYS;
@@ -43,6 +47,7 @@ static int zc_put_file(char *path, char *partial, size_t room, const char *data,
 
 #else
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -162,6 +167,40 @@ static int zc_rename(int base, const char *from, const char *to) {
 }
 
 static int zc_unlink(int base, const char *path) { return unlinkat(base, path, 0) != 0 ? -errno : 0; }
+
+static int zc_remove_folder(int base, const char *name, int depth, long *left);
+
+/* Removes a file, a link (not what it leads to) or a folder: 0 also if another process was faster. */
+static int zc_remove_entry(int base, const struct dirent *entry, int depth, long *left) {
+    struct stat s;
+    int is_folder = entry->d_type == DT_DIR;
+    if (entry->d_type == DT_UNKNOWN)
+        is_folder = fstatat(base, entry->d_name, &s, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(s.st_mode);
+    if (is_folder) return zc_remove_folder(base, entry->d_name, depth - 1, left);
+    return unlinkat(base, entry->d_name, 0) != 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* Removes a folder and all in it, to a depth, without following a link: 0, or -errno; 1 after ``left`` entries, if there
+   are more, so that the caller can look for Ctrl-C. */
+static int zc_remove_folder(int base, const char *name, int depth, long *left) {
+    DIR *folder;
+    struct dirent *entry;
+    int code = 0, fd;
+    if (depth < 0) return -ELOOP;
+    if (base < 0) base = AT_FDCWD;
+    fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return -errno;
+    folder = fdopendir(fd);
+    if (folder == NULL) { code = -errno; close(fd); return code; }
+    while (code == 0 && (errno = 0, entry = readdir(folder)) != NULL) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        code = (*left)-- > 0 ? zc_remove_entry(fd, entry, depth, left) : 1;
+    }
+    if (code == 0) code = -errno;
+    closedir(folder);
+    if (code == 0 && unlinkat(base, name, AT_REMOVEDIR) != 0) code = -errno;
+    return code;
+}
 
 /* Makes every missing folder of a path (changed and restored on the way); durable: sync the parents of new ones. */
 static int zc_make_folders(int base, char *path, int durable) {

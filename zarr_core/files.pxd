@@ -29,6 +29,7 @@ cdef extern from "files.h" nogil:
     int zc_exchange(const char* one, const char* other)
     int zc_has_no_links(char* path)
     int zc_temporary_name(char* to, size_t size, const char* name)
+    int zc_remove_folder(int base, const char* name, int depth, long* left)
     int zc_put_file(char* path, char* partial, size_t room, const char* data, int64_t n, int exclusive)
 
 

@@ -11,6 +11,8 @@ from zarr_core.keys cimport KeyFormat, format_key, key_capacity
 
 cdef enum:
     TEMPORARY_EXTRA = 64        # what zc_temporary_name adds to a name
+    REMOVED_AT_ONCE = 10_000    # entries of folders, a few hundredths of a second
+    MAX_FOLDERS = 64            # one in another; each needs a descriptor
 
 
 cdef int folder_open(Folder* f, const char* root, KeyFormat keys, int ndim, bint durable) noexcept nogil:
@@ -209,4 +211,19 @@ def exchange_files(const char* one, const char* other) -> int:
     cdef int code
     with nogil:
         code = zc_exchange(one, other)
+    return code
+
+
+def remove_folder(const char* path) -> int:
+    """Removes a folder and all in it, without following links.
+
+    Returns
+    -------
+    int
+        0; 1 if there is more to remove: call it again; or minus the error number.
+    """
+    cdef long left = REMOVED_AT_ONCE
+    cdef int code
+    with nogil:
+        code = zc_remove_folder(-1, path, MAX_FOLDERS, &left)
     return code

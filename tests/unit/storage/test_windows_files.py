@@ -111,6 +111,7 @@ def system(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Win
     monkeypatch.setattr(zarr_core, "read_files", lambda base, keys: [-errno.ENOSYS] * len(keys))
     monkeypatch.setattr(zarr_core, "put_file", lambda path, data, exclusive: -errno.ENOSYS)
     monkeypatch.setattr(zarr_core, "exchange_files", lambda one, other: -errno.ENOSYS)
+    monkeypatch.setattr(zarr_core, "remove_folder", lambda path: -errno.ENOSYS)
     monkeypatch.setattr(LocalStore, "locks_folders", False)
     monkeypatch.setattr(LocalStore, "bulk_access", lambda self: None)
     return made

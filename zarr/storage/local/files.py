@@ -376,6 +376,11 @@ def remove_tree(path: str) -> None:
 
 def remove_folder(path: str, *, ignore_errors: bool = False) -> None:
     """Remove a directory and all in it, however deep."""
+    while (code := zarr_core.remove_folder(os.fsencode(path))) > 0:
+        continue
+    if code == 0:
+        return
+    # The core cannot do it, or not all: this way raises an error that explains the reason.
     try:
         shutil.rmtree(path, ignore_errors=ignore_errors)
     except RecursionError:  # it calls itself for each folder, and Python limits nested calls to about a thousand
