@@ -50,6 +50,11 @@ class CopyText:
     names : list of str or None
         The names; None where they are plain and in tree order, and so are found in the text.
 
+    Attributes
+    ----------
+    place : str
+        The document that last had this text, by its store and key; it may have another text by now.
+
     Examples
     --------
     >>> copy = find_copy(b'{"metadata": {"a": 1, "c": 3}}', ".zmetadata", ".zmetadata")
@@ -57,7 +62,7 @@ class CopyText:
     b'{"metadata": {"a": 1, "b": [2]}}'
     """
 
-    __slots__ = ("_in_order", "_numbers", "closing", "names", "opening", "places", "raw", "table_path")
+    __slots__ = ("_in_order", "_numbers", "closing", "names", "opening", "place", "places", "raw", "table_path")
 
     def __init__(
         self,
@@ -69,7 +74,7 @@ class CopyText:
         names: list[str] | None,
     ) -> None:
         self.raw, self.table_path, self.opening, self.closing = raw, table_path, opening, closing
-        self.places, self.names = places, names
+        self.places, self.names, self.place = places, names, ""
         order = None if names is None else [tree_order(name) for name in names]
         self._in_order = order is None or all(before < after for before, after in pairwise(order))
         numbers = {} if names is None or self._in_order else {name: number for number, name in enumerate(names)}
@@ -126,6 +131,7 @@ class CopyText:
         """
         parts = self._parts(changes) if self._in_order else self._sorted_parts(changes)
         made = self._joined(parts, changes)
+        made.place = self.place
         _forget(self)  # it makes room for what it becomes
         return _keep(made)
 
@@ -254,6 +260,11 @@ def _forget(copy: CopyText) -> None:
         _kept.remove(copy)
     except (ValueError, IndexError):
         return  # another thread was first, or is changing what is kept
+
+
+def kept_copy(place: str) -> CopyText | None:
+    """Return the text that a document had when this process last looked at it or wrote it, if it is kept."""
+    return next((copy for copy in tuple(_kept) if copy.place == place), None)
 
 
 def find_copy(raw: bytes, name: str, label: str) -> CopyText | None:

@@ -20,11 +20,11 @@ from zarr.abc.store import Store
 from zarr.abc.stores.abilities import AT_HAND, bulk_kind
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import MetadataValidationError, ZarrUserWarning, label_of
-from zarr.metadata.copies import ASIDE, INLINE, CopyText, find_copy
+from zarr.metadata.copies import ASIDE, INLINE, CopyText, find_copy, kept_copy
 from zarr.metadata.documents import load_document
 from zarr.notices import warn
 from zarr.steps.documents import hold_node, node_key
-from zarr.steps.requests import Gather, Get, GetMany, Put, Steps
+from zarr.steps.requests import Compare, Gather, Get, GetMany, Put, Steps
 from zarr.storage.keys import ancestors
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def record_changes_steps(
             stale.append(key)
     if not stale:
         return {}
-    edited = yield Gather(_rewrite_steps(path, name, changes, replaced, locking) for path, name in stale)
+    edited = yield Gather(_rewrite_steps(store, path, name, changes, replaced, locking) for path, name in stale)
     changed = frozenset(key for key, done in zip(stale, edited, strict=True) if done)
     if len(carrying) > _MOST_STORES:
         carrying.clear()
@@ -268,19 +268,22 @@ def _carriers(changes: Mapping[str, Collection[str]], replaced: Collection[str])
 
 
 def _rewrite_steps(
-    path: str, name: str, changes: Mapping[str, Collection[str]], replaced: Collection[str], locking: str
+    store: Store,
+    path: str,
+    name: str,
+    changes: Mapping[str, Collection[str]],
+    replaced: Collection[str],
+    locking: str,
 ) -> Steps[bool]:
     """Change one copy; return False if there is none, or none that can be read."""
     key = node_key(path, name)
     yield hold_node(path, locking)
-    raw = yield Get(key)
     try:
-        copy = None if raw is None else find_copy(raw.to_bytes(), name, key)
+        copy = yield from _find_copy_steps(f"{label_of(store, str)}/{key}", name, key)
     except MetadataValidationError as error:  # the node itself is stored: a copy of it must not undo that
         again = f"consolidate_metadata of the group /{path} writes it anew"
         warn(f"consolidated metadata was not updated. {error} {again}", ZarrUserWarning)
         return False
-    del raw  # the second text of what is kept: the new text can take its memory
     if copy is None:
         return False
     stored = yield from _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
@@ -297,6 +300,18 @@ def _rewrite_steps(
         yield from _add_between_steps(copy, members, path, name, relative)
     yield Put(key, default_buffer_prototype().buffer.from_bytes(copy.edited(members).raw))
     return True
+
+
+def _find_copy_steps(place: str, name: str, key: str) -> Steps[CopyText | None]:
+    """Return the stored text of a copy: the text that is kept of it, if that is still stored."""
+    known = kept_copy(place)
+    if known is not None and (yield Compare(key, known.raw)):
+        return known
+    raw = yield Get(key)
+    copy = None if raw is None else find_copy(raw.to_bytes(), name, key)
+    if copy is not None:
+        copy.place = place
+    return copy
 
 
 def _stored_steps(paths: Sequence[str], name: str) -> Steps[dict[str, Documents]]:
