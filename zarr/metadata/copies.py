@@ -54,6 +54,8 @@ class CopyText:
     ----------
     place : str
         The document that last had this text, by its store and key; it may have another text by now.
+    stamp : tuple of int and stamp, or None
+        The answer to ``FreshStamp`` just after this text was stored there.
 
     Examples
     --------
@@ -62,7 +64,18 @@ class CopyText:
     b'{"metadata": {"a": 1, "b": [2]}}'
     """
 
-    __slots__ = ("_in_order", "_numbers", "closing", "names", "opening", "place", "places", "raw", "table_path")
+    __slots__ = (
+        "_in_order",
+        "_numbers",
+        "closing",
+        "names",
+        "opening",
+        "place",
+        "places",
+        "raw",
+        "stamp",
+        "table_path",
+    )
 
     def __init__(
         self,
@@ -75,6 +88,7 @@ class CopyText:
     ) -> None:
         self.raw, self.table_path, self.opening, self.closing = raw, table_path, opening, closing
         self.places, self.names, self.place = places, names, ""
+        self.stamp: tuple[int, object] | None = None
         order = None if names is None else [tree_order(name) for name in names]
         self._in_order = order is None or all(before < after for before, after in pairwise(order))
         numbers = {} if names is None or self._in_order else {name: number for number, name in enumerate(names)}
@@ -264,7 +278,8 @@ def _forget(copy: CopyText) -> None:
 
 def kept_copy(place: str) -> CopyText | None:
     """Return the text that a document had when this process last looked at it or wrote it, if it is kept."""
-    return next((copy for copy in tuple(_kept) if copy.place == place), None)
+    newest = reversed(tuple(_kept))  # an older text stays for a while after another process has replaced the document
+    return next((copy for copy in newest if copy.place == place), None)
 
 
 def find_copy(raw: bytes, name: str, label: str) -> CopyText | None:

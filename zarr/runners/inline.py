@@ -453,6 +453,7 @@ _HANDLERS: dict[type, Callable[[InlineRunner, Any], Any]] = {
     requests.Size: InlineRunner._size,
     requests.Compare: InlineRunner._compare,
     requests.Stamp: InlineRunner._stamp,
+    requests.FreshStamp: lambda runner, request: runner.store.fresh_stamp_sync(request.key),  # type: ignore[attr-defined]
     requests.LastStamp: lambda runner, request: None,
     requests.Splice: lambda runner, request: runner.store.splice_sync(request.key, request.parts, request.known),  # type: ignore[attr-defined]
     Transfer: InlineRunner.transfer,

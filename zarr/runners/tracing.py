@@ -34,6 +34,7 @@ _VERBS: dict[type, str] = {
     requests.ListDir: "list",
     requests.Size: "size of",
     requests.Stamp: "stamp of",
+    requests.FreshStamp: "stamp of",
     requests.LastStamp: "last stamp of",
 }
 _SILENT = (requests.Hold, requests.Await)

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from zarr._lazy import LazyModule
 from zarr._process import at_fork
 from zarr.abc.store import Store
-from zarr.abc.stores.abilities import AT_HAND, bulk_kind
+from zarr.abc.stores.abilities import AT_HAND, bulk_kind, gives_fresh_stamps
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import MetadataValidationError, ZarrUserWarning, label_of
 from zarr.metadata.copies import ASIDE, INLINE, CopyText, find_copy, kept_copy
 from zarr.metadata.documents import load_document
 from zarr.notices import warn
 from zarr.steps.documents import hold_node, node_key
-from zarr.steps.requests import Compare, Gather, Get, GetMany, Put, Steps
+from zarr.steps.requests import Compare, FreshStamp, Gather, Get, GetMany, Put, Steps
 from zarr.storage.keys import ancestors
 
 if TYPE_CHECKING:
@@ -276,10 +276,10 @@ def _rewrite_steps(
     locking: str,
 ) -> Steps[bool]:
     """Change one copy; return False if there is none, or none that can be read."""
-    key = node_key(path, name)
+    key, has_stamps = node_key(path, name), gives_fresh_stamps(store)
     yield hold_node(path, locking)
     try:
-        copy = yield from _find_copy_steps(f"{label_of(store, str)}/{key}", name, key)
+        copy = yield from _find_copy_steps(f"{label_of(store, str)}/{key}", name, key, has_stamps)
     except MetadataValidationError as error:  # the node itself is stored: a copy of it must not undo that
         again = f"consolidate_metadata of the group /{path} writes it anew"
         warn(f"consolidated metadata was not updated. {error} {again}", ZarrUserWarning)
@@ -298,13 +298,20 @@ def _rewrite_steps(
         if documents:
             members.update(_members(name, relative, documents))
         yield from _add_between_steps(copy, members, path, name, relative)
-    yield Put(key, default_buffer_prototype().buffer.from_bytes(copy.edited(members).raw))
+    edited = copy.edited(members)
+    yield Put(key, default_buffer_prototype().buffer.from_bytes(edited.raw))
+    if has_stamps:
+        stamp = yield FreshStamp(key)
+        # A program that takes no lock may have come in between: text of another size is not taken for ours.
+        edited.stamp = stamp if stamp is not None and stamp[0] == len(edited.raw) else None
     return True
 
 
-def _find_copy_steps(place: str, name: str, key: str) -> Steps[CopyText | None]:
+def _find_copy_steps(place: str, name: str, key: str, has_stamps: bool) -> Steps[CopyText | None]:
     """Return the stored text of a copy: the text that is kept of it, if that is still stored."""
     known = kept_copy(place)
+    if known is not None and has_stamps and known.stamp is not None and (yield FreshStamp(key)) == known.stamp:
+        return known
     if known is not None and (yield Compare(key, known.raw)):
         return known
     raw = yield Get(key)

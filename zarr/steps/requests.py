@@ -480,6 +480,13 @@ class Stamp(_OfKey):
     """
 
 
+class FreshStamp(_OfKey):
+    """Ask for the number of bytes and a stamp of a value, just after it was stored, and later: equal, it is unchanged.
+
+    Only for stores that give them (``gives_fresh_stamps``). The answer may be None, and then says nothing.
+    """
+
+
 class LastStamp(_OfKey):
     """Ask for the stamp that the value of a key had when its index was kept, in a store that reads by version.
 

@@ -311,7 +311,7 @@ def test_a_change_of_another_program_is_seen(tmp_path: Path, way: str) -> None:
 
 
 @pytest.mark.skipif(zarr_core.IMPLEMENTATION != "compiled", reason="the twin in Python reads what it compares")
-def test_a_creation_reads_large_consolidated_metadata_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_creation_reads_large_copies_at_most_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, sizes = large_group(tmp_path), []
     read_file, read_files, equals_file = zarr_core.read_file, zarr_core.read_files, zarr_core.equals_file
 
@@ -333,7 +333,7 @@ def test_a_creation_reads_large_consolidated_metadata_once(tmp_path: Path, monke
     monkeypatch.setattr(zarr_core, "read_files", several)
     monkeypatch.setattr(zarr_core, "equals_file", compared)
     root.create_array("second", shape=4, dtype="i4")
-    assert [size > 100_000 for size in sizes].count(True) == 1
+    assert [size > 100_000 for size in sizes].count(True) <= 1
     check_true(root.store)
 
 

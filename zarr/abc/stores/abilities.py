@@ -119,6 +119,7 @@ def is_synchronous(store: object) -> bool:
 
 _READS = frozenset(["get", "get_sync"])
 _PARTIAL_READS = frozenset([*_READS, "get_ranges", "get_ranges_sync"])
+_WHOLE_VALUES = frozenset([*_READS, "set", "set_sync"])
 
 
 @cache
@@ -195,6 +196,25 @@ def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
     True
     """
     return _serving(store, "stamp_sync", _READS)
+
+
+def gives_fresh_stamps(store: Any) -> bool:
+    """Return True if a store has the method ``fresh_stamp_sync``, and neither reads nor writes are overridden.
+
+    ``fresh_stamp_sync(key)`` returns the number of bytes of a value and a stamp. If the answer is equal just after
+    the value was stored and later, the value is still the same. It is None if that cannot be known.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> gives_fresh_stamps(object())
+    False
+    """
+    return _serving(store, "fresh_stamp_sync", _WHOLE_VALUES) is not None
 
 
 def versioned_of(store: Any) -> Callable[..., Any] | None:

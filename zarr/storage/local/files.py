@@ -165,6 +165,25 @@ def stamp_of(status: os.stat_result) -> tuple[int, int, int, int, int] | None:
     return written, changed, status.st_size, status.st_ino, status.st_dev
 
 
+def fresh_stamp(path: str) -> tuple[int, tuple[int, int, int, int]] | None:
+    """Return the size, and the times, inode and device, of a file that was written and then renamed, however new it is.
+
+    None unless the clock advanced between the writing and the renaming. Then the time of modification differs after
+    each later change, also of a new file that gets the same inode: it is no earlier than the renaming. Only a clock
+    that is set back could hide a change, or times that a program sets in the same step of the clock.
+    """
+    try:
+        fd = os.open(path, _READ_FLAGS)  # on network file systems, opening asks the server; ``stat`` may not
+    except OSError:
+        return None
+    try:
+        status = os.fstat(fd)
+    finally:
+        os.close(fd)
+    written, changed = status.st_mtime_ns, status.st_ctime_ns
+    return (status.st_size, (written, changed, status.st_ino, status.st_dev)) if written < changed else None
+
+
 # Writing
 
 

@@ -305,6 +305,21 @@ class LocalStore(CreatingStore):
         """
         return files.file_stamp(self._path(key))
 
+    def fresh_stamp_sync(self, key: str) -> tuple[int, tuple[int, int, int, int]] | None:
+        """Return the size and a stamp of a value that was stored here, however new it is; see ``fresh_stamp``.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+
+        Returns
+        -------
+        tuple, or None
+            The number of bytes; the times and numbers of the file.
+        """
+        return files.fresh_stamp(self._path(key))
+
     def exists_sync(self, key: str) -> bool:
         """Return True if the key has a value."""
         return os.path.isfile(self._path(key))
