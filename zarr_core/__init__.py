@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from zarr_core.casting import cast_numbers
     from zarr_core.chunks import fill, gather, scatter
     from zarr_core.decoders import available, decode, decode_blosc_range, encode
-    from zarr_core.documents import equals_file, has_no_links, put_file, read_file, read_files
+    from zarr_core.documents import has_no_links, put_file, read_file, read_files
     from zarr_core.files import exchange_files, remove_folder
     from zarr_core.fill_values import is_filled
     from zarr_core.folder_locks import Folder, FolderLock, trusts_locks
@@ -63,7 +63,7 @@ elif IMPLEMENTATION == "compiled":
         "casting": "cast_numbers",
         "chunks": "fill gather scatter",
         "decoders": "available decode decode_blosc_range encode",
-        "documents": "equals_file has_no_links put_file read_file read_files",
+        "documents": "has_no_links put_file read_file read_files",
         "files": "exchange_files remove_folder",
         "fill_values": "is_filled",
         "folder_locks": "Folder FolderLock trusts_locks",
@@ -99,7 +99,7 @@ else:
     from zarr_core.reference.casting import cast_numbers
     from zarr_core.reference.chunks import fill, gather, scatter
     from zarr_core.reference.decoders import available, decode, decode_blosc_range, encode
-    from zarr_core.reference.documents import equals_file, has_no_links, put_file, read_file, read_files
+    from zarr_core.reference.documents import has_no_links, put_file, read_file, read_files
     from zarr_core.reference.files import exchange_files, remove_folder
     from zarr_core.reference.fill_values import is_filled
     from zarr_core.reference.folder_locks import Folder, FolderLock, trusts_locks
@@ -147,7 +147,6 @@ __all__ = [
     "decode",
     "decode_blosc_range",
     "encode",
-    "equals_file",
     "exchange_files",
     "fill",
     "find_json_members",

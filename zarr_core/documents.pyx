@@ -4,10 +4,9 @@ A missing file or an object in the way raises no exception: the result reports i
 """
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from libc.errno cimport ENAMETOOLONG, ENOENT
 from libc.stdint cimport int64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from zarr_core.files cimport (
     zc_close,
@@ -25,7 +24,6 @@ cdef extern from "Python.h":
 cdef enum:
     SMALL = 16384       # files up to this size are read into the stack: the interpreter is left once a file
     LONGEST = 4096      # longer paths are left to the caller
-    COMPARED_AT_ONCE = 262144  # stays in the cache of the processor
 
 
 cdef object read_one(bytes path, bint doubtful=False):
@@ -126,55 +124,6 @@ def read_files(str base not None, list names not None):
             beside = folder
         found.append(data)
     return found
-
-
-def equals_file(str path not None, bytes data not None):
-    """Compare a whole file with some bytes, in parts and without memory for the file.
-
-    Parameters
-    ----------
-    path : str
-    data : bytes
-
-    Returns
-    -------
-    int
-        1 if the file holds these bytes; 0 if it holds others, or there is none; a negative ``errno`` if it cannot be
-        read.
-
-    Raises
-    ------
-    ValueError
-        If the path has a NUL.
-
-    Examples
-    --------
-    >>> equals_file("/no/such/file", b"")
-    0
-    """
-    cdef bytes name = encoded(path)
-    cdef const char* place = name
-    cdef const char* wanted = data
-    cdef int64_t size = len(data), at = 0, got = 0
-    cdef char* part = <char*>PyMem_Malloc(COMPARED_AT_ONCE)
-    cdef int fd
-    cdef bint same = False
-    if part == NULL:
-        raise MemoryError
-    with nogil:
-        fd = zc_open_read(-1, place)
-        if fd >= 0:
-            got = zc_regular_size(fd)
-            same = got == size
-            while same and at < size:
-                got = zc_read_at(fd, part, min(COMPARED_AT_ONCE, size - at), at)
-                same = got > 0 and memcmp(part, wanted + at, got) == 0
-                at += got
-            zc_close(fd)
-    PyMem_Free(part)
-    if fd < 0:
-        return 0 if fd == -ENOENT else fd
-    return got if got < 0 else int(same)
 
 
 def put_file(str path not None, object data not None, bint exclusive=False):

@@ -31,29 +31,6 @@ def test_what_is_no_file(tmp_path: Path) -> None:
         assert reference.read_file(path) == answer
 
 
-@pytest.mark.parametrize("size", [0, 1, 700, 262_143, 262_144, 262_145, 600_000])
-def test_a_file_is_compared_with_bytes(tmp_path: Path, size: int) -> None:
-    data = os.urandom(size)
-    path = tmp_path / "naïve name"
-    path.write_bytes(data)
-    others = [data + b"x", b"x" + data, data[:-1] or b"y"]
-    others += [bytes([*data[:at], data[at] ^ 1, *data[at + 1 :]]) for at in {0, size // 2, size - 1} if 0 <= at < size]
-    for module in (zarr_core, reference):
-        assert module.equals_file(str(path), data) == 1
-        assert [module.equals_file(str(path), other) for other in others] == [0] * len(others)
-
-
-def test_what_cannot_be_compared(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"x")
-    os.mkfifo(tmp_path / "pipe")
-    for name, answer in (("none", 0), ("", -errno.EISDIR), ("pipe", -errno.EINVAL), ("file/below", -errno.ENOTDIR)):
-        for module in (zarr_core, reference):
-            assert module.equals_file(f"{tmp_path}/{name}", b"") == answer
-    for module in (zarr_core, reference):
-        with pytest.raises(ValueError, match="NUL"):
-            module.equals_file("a\0b", b"")
-
-
 def test_many_files_in_the_order_of_their_names(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / str(number)).write_bytes(b"x" * number * 10_000)

@@ -7,7 +7,7 @@ from typing import Any
 
 from zarr.buffer import default_buffer_prototype
 from zarr.steps.consolidated import record_changes_steps, version
-from zarr.steps.requests import Compare, Gather, Get, GetMany, Hold, Put
+from zarr.steps.requests import Gather, Get, GetMany, Hold, Put
 from zarr.storage.keys import ancestors
 
 
@@ -41,8 +41,6 @@ def run(steps: Any, values: dict[str, Any], seen: list[Any]) -> Any:
         seen.append((type(request).__name__, getattr(request, "key", None) or getattr(request, "keys", None)))
         if isinstance(request, Get):
             reply = values.get(request.key)
-        elif isinstance(request, Compare):
-            reply = values[request.key].to_bytes() == request.value if request.key in values else False
         elif isinstance(request, Put):
             values[request.key] = request.value
         else:

@@ -23,8 +23,8 @@ __getattr__, __dir__ = lazy_names(
         "zarr.abc.stores.async_store": "Store",
         "zarr.abc.stores.partial_stores": "ReadListStore ReadStore ReadWriteListStore ReadWriteStore",
         "zarr.abc.stores.abilities": (
-            "BulkAccess bulk_access_of class_goes_by equals_of get_many_of goes_by is_synchronous open_value_of "
-            "stamp_of_store takes_contents_first versioned_of"
+            "BulkAccess bulk_access_of class_goes_by get_many_of goes_by is_synchronous open_value_of stamp_of_store "
+            "takes_contents_first versioned_of"
         ),
         "zarr.abc.stores.protocols": (
             "ByteGetter ByteRequest ByteSetter OffsetByteRequest RangeByteRequest SuffixByteRequest "

@@ -282,7 +282,7 @@ class _Coroutines(_Driver):
 
     def answer(self, request: Any, holder: Holder) -> Any:
         kind = type(request)
-        if kind in (requests.Stamp, requests.FreshStamp, requests.Compare):
+        if kind is requests.Stamp or kind is requests.FreshStamp:
             return None
         if kind is requests.LastStamp:
             return caches.TABLES.stamp_of(self._prefix, request.key) if versioned_of(self._store) else None

@@ -8,15 +8,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
-from zarr.abc.store import (
-    bulk_access_of,
-    class_goes_by,
-    equals_of,
-    get_many_of,
-    is_synchronous,
-    open_value_of,
-    stamp_of_store,
-)
+from zarr.abc.store import bulk_access_of, class_goes_by, get_many_of, is_synchronous, open_value_of, stamp_of_store
 from zarr.abc.stores.async_store import as_folder
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import LockedByCallerError, label_of
@@ -302,10 +294,6 @@ class InlineRunner:
             return get_many(request.keys, None)
         return [self._get(key, prototype=None, byte_range=None) for key in request.keys]
 
-    def _compare(self, request: requests.Compare) -> bool | None:
-        equals = equals_of(self.store)
-        return None if equals is None else equals(request.key, request.value)
-
     def _stamp(self, request: requests.Stamp) -> tuple[str, Any] | None:
         stamp_of = stamp_of_store(self.store)
         stamp = None if stamp_of is None else stamp_of(request.key)
@@ -451,7 +439,6 @@ _HANDLERS: dict[type, Callable[[InlineRunner, Any], Any]] = {
     requests.List: InlineRunner._list,
     requests.ListDir: lambda runner, request: list(runner.store.list_dir_sync(request.prefix)),
     requests.Size: InlineRunner._size,
-    requests.Compare: InlineRunner._compare,
     requests.Stamp: InlineRunner._stamp,
     requests.FreshStamp: lambda runner, request: runner.store.fresh_stamp_sync(request.key),  # type: ignore[attr-defined]
     requests.LastStamp: lambda runner, request: None,

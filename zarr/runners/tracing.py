@@ -22,7 +22,6 @@ _VERBS: dict[type, str] = {
     requests.GetMany: "get",
     requests.GetRanges: "get parts of",
     requests.GetParts: "get parts of",
-    requests.Compare: "compare",
     requests.Put: "set",
     requests.PutIfAbsent: "set if absent",
     requests.Splice: "replace parts of",

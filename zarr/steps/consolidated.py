@@ -24,7 +24,7 @@ from zarr.metadata.copies import ASIDE, INLINE, CopyText, find_copy, kept_copy
 from zarr.metadata.documents import load_document
 from zarr.notices import warn
 from zarr.steps.documents import hold_node, node_key
-from zarr.steps.requests import Compare, FreshStamp, Gather, Get, GetMany, Put, Steps
+from zarr.steps.requests import FreshStamp, Gather, Get, GetMany, Put, Steps
 from zarr.storage.keys import ancestors
 
 if TYPE_CHECKING:
@@ -311,8 +311,6 @@ def _find_copy_steps(place: str, name: str, key: str, has_stamps: bool) -> Steps
     """Return the stored text of a copy: the text that is kept of it, if that is still stored."""
     known = kept_copy(place)
     if known is not None and has_stamps and known.stamp is not None and (yield FreshStamp(key)) == known.stamp:
-        return known
-    if known is not None and (yield Compare(key, known.raw)):
         return known
     raw = yield Get(key)
     copy = None if raw is None else find_copy(raw.to_bytes(), name, key)

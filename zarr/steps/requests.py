@@ -159,19 +159,6 @@ class GetParts(Request):
         )
 
 
-class Compare(Request):
-    """Ask if the value of a key is some bytes; the answer is True or False, or None where that means to get the value.
-
-    A file is compared in parts, which saves the memory for a large document.
-    """
-
-    __slots__ = ("key", "value")
-
-    def __init__(self, key: str, value: bytes) -> None:
-        self.key = key
-        self.value = value
-
-
 class Put(Request):
     """Store a value under a key, replacing the old one; the answer is None.
 

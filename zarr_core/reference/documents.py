@@ -40,12 +40,6 @@ def read_files(base: str, names: list[str]) -> list[bytes | int | None]:
     return [read_file(base + name) for name in names]
 
 
-def equals_file(path: str, data: bytes) -> int:
-    """Compare a file with some bytes: 1 if it holds them, 0 if not, a negative ``errno`` where it cannot be read."""
-    found = read_file(path)
-    return found if isinstance(found, int) else int(found == data)
-
-
 def put_file(path: str, data: bytes | memoryview, exclusive: bool = False) -> int:
     """Put a value in its place in one step: 0, 1 where it was to be exclusive and is taken, or a negative ``errno``."""
     if "\0" in path:

@@ -153,28 +153,6 @@ def get_many_of(store: Any) -> Callable[..., Sequence[Buffer | None]] | None:
     return _serving(store, "get_many_sync", _READS)
 
 
-def equals_of(store: Any) -> Callable[[str, bytes], bool | None] | None:
-    """Return the method ``equals_sync`` of a store; None if there is none, or reads are overridden.
-
-    A store may offer ``equals_sync(key, value)``: True if the value of the key is these bytes, None if that is unknown.
-
-    Parameters
-    ----------
-    store
-        The store.
-
-    Returns
-    -------
-    callable or None
-
-    Examples
-    --------
-    >>> equals_of(object()) is None
-    True
-    """
-    return _serving(store, "equals_sync", _READS)
-
-
 def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
     """Return the method ``stamp_sync`` of a store; None if there is none, or reads are overridden.
 

@@ -272,24 +272,6 @@ class LocalStore(CreatingStore):
         finally:
             os.close(fd)
 
-    def equals_sync(self, key: str, value: bytes) -> bool | None:
-        """Compare the value of a key with some bytes, without memory for the value.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        value : bytes
-            The bytes.
-
-        Returns
-        -------
-        bool or None
-            True if the value is these bytes, False if it is not, or if there is none; None if it cannot be read.
-        """
-        code = zarr_core.equals_file(self._path(key), value)
-        return None if code < 0 else code == 1
-
     def stamp_sync(self, key: str) -> tuple[int, int, int, int, int] | None:
         """Return the stamp of a value: times, size and numbers of its file; see ``file_stamp``.
 
