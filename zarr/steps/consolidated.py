@@ -218,29 +218,36 @@ class NotedNodes:
     def __init__(self, run: Callable[[Steps[Any]], Any]) -> None:
         self._run = run
         self._nodes: dict[str, tuple[frozenset[str], bool]] = {}
+        self._lock = threading.Lock()
+        self._settling = threading.RLock()
 
     def add(self, changes: Mapping[str, Collection[str]], replaced: Collection[str] = ()) -> None:
         """Note changes, as those of :func:`record_changes_steps`; what was noted of these nodes before stays."""
-        for path, names in changes.items():
-            known, again = self._nodes.get(path, (frozenset(), False))
-            again = again or not names or path in replaced
-            self._nodes[path] = known.union(names), again
+        with self._lock:
+            for path, names in changes.items():
+                known, again = self._nodes.get(path, (frozenset(), False))
+                again = again or not names or path in replaced
+                self._nodes[path] = known.union(names), again
 
     def taken(self) -> dict[str, tuple[frozenset[str], bool]]:
         """Take the changes away: for each path the names of documents, and True if the node may have been removed."""
-        return {path: self._nodes.pop(path) for path in list(self._nodes)}
+        with self._lock:
+            nodes, self._nodes = self._nodes, {}
+        return nodes
 
     def settle(self, store: Store) -> None:
-        """Carry out the changes; if that fails, they stay noted."""
-        taken = self.taken()
-        changes = {path: names for path, (names, _) in taken.items()}
-        replaced = {path for path, (_, again) in taken.items() if again}
-        try:
-            if taken:
+        """Carry out the changes; if that fails, they stay noted. Return when those taken by another thread are too."""
+        with self._settling:
+            taken = self.taken()
+            if not taken:
+                return
+            changes = {path: names for path, (names, _) in taken.items()}
+            replaced = {path for path, (_, again) in taken.items() if again}
+            try:
                 self._run(record_changes_steps(store, changes, replaced=replaced, note=False))
-        except BaseException:
-            self.add(changes, replaced)
-            raise
+            except BaseException:
+                self.add(changes, replaced)
+                raise
 
 
 def settle(store: Store) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import sys
 import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 
 import zarr
 from zarr.metadata.copies import CopyText
+from zarr.steps.consolidated import NotedNodes
 from zarr.storage import LocalStore, LoggingStore, MemoryStore, SQLiteStore
 
 NODE: dict[str, Any] = {"shape": (2,), "chunks": (2,), "dtype": "i4"}
@@ -125,3 +129,47 @@ def test_random_changes_leave_the_copy_of_a_listing(kind: str, zarr_format: Any,
                 except (KeyError, ValueError, zarr.errors.ContainsGroupError):
                     continue  # it is not there, or a parent is an array
         assert listed(store, True) == listed(store, False)
+
+
+@pytest.fixture
+def many_switches() -> Iterator[None]:
+    """Let threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("many_switches")
+def test_no_noted_change_is_lost_among_threads() -> None:
+    noted, count, threads = NotedNodes(list), 500, 8
+    taken: list[dict[str, Any]] = []
+
+    def note(number: int) -> None:
+        for i in range(count):
+            noted.add({f"{number}/{i}": {"zarr.json"}, "all": {f"{number}.{i}"}})
+            taken.append(noted.taken())
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(note, range(threads)))
+    found = {(path, name) for nodes in taken for path, (names, _) in nodes.items() for name in names}
+    assert len(found) == 2 * count * threads
+
+
+@pytest.mark.usefixtures("many_switches")
+@pytest.mark.parametrize("kind", ["memory", "local"])
+def test_each_thread_finds_what_it_created(kind: str, tmp_path: Path) -> None:
+    store, threads = make_store(kind, tmp_path), 6
+    zarr.create_group(store)
+    consolidated(store)
+    with zarr.transaction(store) as tx, ThreadPoolExecutor(threads) as pool:
+
+        def create(number: int) -> None:
+            for i in range(6):
+                name = f"{number}/{i}"
+                zarr.open_group(tx, mode="r+").create_array(name, **NODE)
+                assert zarr.open_group(tx, mode="r", use_consolidated=True)[name].shape == (2,)
+
+        list(pool.map(create, range(threads)))
+        assert len(listed(tx, True)) == threads * 7
+    assert listed(store, True) == listed(store, False)
