@@ -157,6 +157,27 @@ def test_each_fault(network: tuple[FailingServer, Connect], fault: str) -> None:
     assert server.given.total() > 2
 
 
+@pytest.mark.parametrize("network", ["http-obstore", "s3-obstore"], indirect=True)
+@pytest.mark.parametrize("fault", ["half", "other", "500"])
+def test_a_fault_is_repeated_and_not_taken_for_a_refused_range(
+    network: tuple[FailingServer, Connect], fault: str
+) -> None:
+    server, connect = network
+    server.share = 0.0
+    store = connect()
+    key, prototype = "range/416", default_buffer_prototype()
+
+    async def use() -> None:
+        await store.set(key, prototype.buffer.from_bytes(b"0123456789"))
+        server.share, server.faults = 1 / 2, (fault,)
+        for _ in range(8):
+            found, _ = await store.get_versioned(key, prototype, zarr.abc.store.RangeByteRequest(2, 8))
+            assert found.to_bytes() == b"234567"
+
+    asyncio.run(use())
+    assert store.retries == server.given.total() > 0
+
+
 RANGES = [
     (None, b"0123456789"),
     (zarr.abc.store.RangeByteRequest(2, 8), b"234567"),

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import os
 import pickle
+import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from datetime import timedelta
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore as _UpstreamObjectStore
 else:
     obstore, exceptions = LazyModule("obstore"), LazyModule("obstore.exceptions")
+
+_BAD_RANGE: Final = re.compile(
+    r"status code: 416\b|Received non-partial response|Requested range was invalid|Invalid range: |Range request not"
+)
+"""obstore: a status, or one of its own texts."""
 
 _LARGE: Final = 64 << 20
 """A value of fewer bytes fits into the memory of any machine."""
@@ -499,9 +505,11 @@ async def _remove(client: Any, paths: list[str]) -> None:
 
 
 def _is_bad_range(error: Exception) -> bool:
-    """Return True if a service refused the range, not the value: it has no such ranges, or the value is empty."""
-    text = str(error)
-    return type(error).__name__ == "NotSupportedError" or "416" in text or "range" in text.lower()
+    """Return True if a service refused the range, not the value: it has no such ranges, or the value is empty.
+
+    The text of an error also names the key, ports and times, and an answer with another range is a fault: repeat that.
+    """
+    return type(error).__name__ == "NotSupportedError" or _BAD_RANGE.search(str(error)) is not None
 
 
 def _is_missing(error: Exception) -> bool:
