@@ -30,7 +30,7 @@ NAMES = ("time", "latitude", "longitude")
 GOAL = 1.5
 SHOWN = 16
 
-Candidate = tuple[tuple[int, ...], str]
+Candidate = tuple[tuple[int, ...], tuple[int, ...] | None, str]
 
 
 def make_grid(folder: Path, days: int, scale: int) -> Any:
@@ -50,12 +50,13 @@ def make_grid(folder: Path, days: int, scale: int) -> Any:
 def measure_all(array: Any, codecs: list[Any], folder: Path, rounds: int) -> dict[Candidate, dict[str, float]]:
     """Return the CPU time of each read of the whole array in each candidate."""
     reads, found = parse_reads(READS, array.shape, NAMES), {}
-    for layout in {each.chunks: each for each in (own_layout(array), *ladder(array, reads))}.values():
+    for layout in {each.grid: each for each in (own_layout(array), *ladder(array, reads))}.values():
         for codec in ({}, *parse_codecs(array, codecs)):
             copy = zarr.tools.rechunk(
                 array, folder / "copy.zarr", chunks=layout.chunks, shards=layout.shards, overwrite=True, **codec
             )
-            found[layout.chunks, codec_text(copy)] = {read.name: cost(copy, read, rounds) for read in reads}
+            seconds = {read.name: cost(copy, read, rounds) for read in reads}
+            found[*layout.grid, codec_text(copy)] = seconds
     return found
 
 
@@ -87,14 +88,15 @@ def report(found: Any, measured: dict[Candidate, dict[str, float]]) -> None:
     """Print the best candidates, what was picked, and whether the goal is reached."""
     least = {name: min(each[name] for each in measured.values()) for name in READS}
     worst = {key: max(each[name] / least[name] for name in READS) for key, each in measured.items()}
-    predicted = {(row.chunks, row.codec): row.seconds for row in (*found.rows, *found.codecs)}
-    picked, best = (found.best.chunks, found.best.codec), min(worst, key=lambda key: worst[key])
-    print(f"{'CPU ms, measured / predicted':<64}" + "".join(f"{name:>20}" for name in READS) + f"{'compromise':>12}")
+    predicted = {(*row.grid, row.codec): row.seconds for row in (*found.rows, *found.codecs)}
+    picked, best = (*found.best.grid, found.best.codec), min(worst, key=lambda key: worst[key])
+    print(f"{'CPU ms, measured / predicted':<80}" + "".join(f"{name:>20}" for name in READS) + f"{'compromise':>12}")
     for key in sorted(worst, key=lambda key: worst[key])[:SHOWN]:
         said = {name: f"{predicted[key][name] * 1e3:.3g}" if key in predicted else "-" for name in READS}
         cells = "".join(f"{f'{measured[key][name] * 1e3:.3g} / {said[name]}':>20}" for name in READS)
-        print(f"{' '.join(map(str, key)):<64}{cells}{worst[key]:>12.2f}")
-    print(f"\ntune picks {picked[0]} {picked[1]}\nthe best compromise of the exhaustive search is {best[0]} {best[1]}")
+        print(f"{' '.join(map(str, key)):<80}{cells}{worst[key]:>12.2f}")
+    print(f"\ntune picks {' '.join(map(str, picked))}")
+    print(f"the best compromise of the exhaustive search is {' '.join(map(str, best))}")
     for name in READS:
         here = measured[picked][name]
         print(f"  {name}: {here / measured[best][name]:.2f} of that, {here / least[name]:.2f} of the best one for it")

@@ -14,8 +14,8 @@ import zarr
 from tests.tools.places import STORES, fill, make_store
 from zarr.storage import MemoryStore
 from zarr.tools import bench, tune
-from zarr.tools.measurements import candidates, costs
-from zarr.tools.measurements.candidates import SIZES, Layout, ladder, own_layout
+from zarr.tools.measurements import candidates, costs, tuning
+from zarr.tools.measurements.candidates import MOST_FILES, SHARD_BYTES, SIZES, SMALL_SIZES, Layout, ladder, own_layout
 from zarr.tools.measurements.costs import Cost, Model, Sample, cpu_seconds, sample_shape
 from zarr.tools.measurements.reads import Read, chunks_met, parse_reads
 
@@ -113,11 +113,13 @@ def test_ladders(shape: tuple[int, ...], words: str) -> None:
     for layout in layouts:
         assert all(1 <= chunk <= length for chunk, length in zip(layout.chunks, shape, strict=True))
         size = 4 * math.prod(layout.chunks)
-        assert min(array.nbytes, SIZES[0]) / 3 <= size <= SIZES[-1] * 3
+        assert min(array.nbytes, SMALL_SIZES[0]) / 3 <= size <= SIZES[-1] * 3
         count = math.prod(-(-length // chunk) for length, chunk in zip(shape, layout.chunks, strict=True))
-        assert (layout.shards is None) == (count <= 10_000)
+        assert layout.shards is not None or count <= MOST_FILES
+        assert layout.shards is not None or size >= min(array.nbytes, SIZES[0]) / 3
         if layout.shards is not None:
             assert not any(shard % chunk for shard, chunk in zip(layout.shards, layout.chunks, strict=True))
+            assert size < 4 * math.prod(layout.shards) <= SHARD_BYTES
         zarr.from_array({}, data=array, write_data=False, **layout.parameters(shape))
         zarr.from_array({}, data=array, write_data=False, **layout.parameters(tuple(min(50, n) for n in shape)))
 
@@ -165,10 +167,10 @@ def test_many_chunks_get_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_model_is_found_again() -> None:
-    places = [(n, b) for n in (1, 4, 30) for b in (100, 5000, 10**6)]
-    model = Model.fitted([Cost(3e-5 + 2e-6 * n + 4e-10 * b, n, b) for n, b in places])
-    assert (model.call, model.chunk, model.byte) == pytest.approx((3e-5, 2e-6, 4e-10), rel=1e-3)
-    assert min(Model.fitted([Cost(1.0, 1, 10), Cost(0.9, 2, 20)]).__dict__.values()) >= 0
+    places = [(f, n, b) for f in (1, 4) for n in (f, 30) for b in (100, 5000, 10**6)]
+    model = Model.fitted([Cost(3e-5 + 5e-6 * f + 2e-6 * n + 4e-10 * b, f, n, b) for f, n, b in places])
+    assert (model.call, model.file, model.chunk, model.byte) == pytest.approx((3e-5, 5e-6, 2e-6, 4e-10), rel=1e-3)
+    assert min(Model.fitted([Cost(1.0, 1, 1, 10), Cost(0.9, 1, 2, 20)]).__dict__.values()) >= 0
 
 
 # ---------------------------------------------------------------------------------------------------------- tune
@@ -213,8 +215,10 @@ def test_the_choice_is_the_best_compromise(monkeypatch: pytest.MonkeyPatch) -> N
     reads = parse_reads(("time-series", "map"), array.shape, NAMES)
     known = {}
     for layout in (own_layout(array), *ladder(array, reads)):
+        files = [read.chunks(array.shape, layout.shards or layout.chunks) for read in reads]
         counts = [read.chunks(array.shape, layout.chunks) for read in reads]
-        known[layout.chunks] = [_seconds(count, 4 * math.prod(layout.chunks)) for count in counts]
+        size = 4 * math.prod(layout.chunks)
+        known[layout.chunks] = [_seconds(*numbers, size) for numbers in zip(files, counts, strict=True)]
     least = np.min(list(known.values()), axis=0)
     scores = {chunks: float(np.max(seconds / least)) for chunks, seconds in known.items()}
     best = min(scores, key=lambda chunks: scores[chunks])
@@ -223,7 +227,8 @@ def test_the_choice_is_the_best_compromise(monkeypatch: pytest.MonkeyPatch) -> N
     def cpu_seconds(array: Any, selection: Any) -> float:
         calls.append(1)
         disturbed = array.chunks == best and len(calls) < 7 * len(known)
-        return _seconds(chunks_met(selection, array.chunks), 4 * math.prod(array.chunks)) * (1.8 if disturbed else 1)
+        files, count = chunks_met(selection, array.shards or array.chunks), chunks_met(selection, array.chunks)
+        return _seconds(files, count, 4 * math.prod(array.chunks)) * (1.8 if disturbed else 1)
 
     monkeypatch.setattr(costs, "cpu_seconds", cpu_seconds)
     for sample in (0, array.nbytes // 2):
@@ -233,8 +238,48 @@ def test_the_choice_is_the_best_compromise(monkeypatch: pytest.MonkeyPatch) -> N
         assert found.best.score == pytest.approx(scores[found.best.chunks], rel=0.02 if sample == 0 else 0.3)
 
 
-def _seconds(count: float, size: float) -> float:
-    return 1e-5 + 1e-6 * count + 1e-9 * count * size
+def _seconds(files: float, count: float, size: float) -> float:
+    return 1e-5 + 1e-5 * files + 1e-6 * count + 1e-9 * count * size
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_requests_of_shards(seed: int) -> None:
+    """Those of a shard are its index and each run of chunks that lie in a row."""
+    rng = np.random.default_rng(seed)
+    inner, outer, cut = rng.integers(1, 5, 3), rng.integers(1, 4, 3), rng.integers(1, 4, 3)
+    chunks, shards, shape = (tuple(map(int, each)) for each in (cut, cut * inner, cut * inner * outer))
+    read = Read("", tuple(length if whole else 1 for length, whole in zip(shape, rng.random(3) < 0.5, strict=True)))
+    met: dict[Any, set[int]] = {}
+    for element in np.ndindex(read.spans):
+        place = np.asarray(element)
+        number = np.ravel_multi_index(tuple(place % shards // chunks), tuple(inner))
+        met.setdefault(tuple(place // shards), set()).add(int(number))
+    runs = [sum(number - 1 not in numbers for number in numbers) for numbers in met.values()]
+    assert read.requests(shape, chunks, shards) == pytest.approx(sum(runs) + len(met))
+    assert read.requests(shape, chunks, None) == pytest.approx(sum(map(len, met.values())))
+
+
+def test_sizes_are_compared_between_codecs_and_not_between_chunks() -> None:
+    def row(chunks: Any, codec: str, nbytes: int, seconds: float) -> tuning.Row:
+        return tuning.Row(chunks, None, codec, nbytes, 1.0, {"map": seconds}, math.nan, {})
+
+    rows = [row((4,), "a", 200, 1.0), row((4,), "b", 100, 1.5), row((9,), "a", 60, 1.8), row((9,), "b", 50, 2.6)]
+    ranked = tuning._ranked(rows, by_size=True)
+    assert [(each.chunks, each.codec, each.score) for each in ranked] == [
+        ((4,), "b", 1.5), ((9,), "a", 1.8), ((4,), "a", 2.0), ((9,), "b", 2.6)
+    ]  # fmt: skip
+
+
+def test_small_chunks_in_shards_are_the_best_for_both_reads(tmp_path: Path) -> None:
+    array = zarr.create_array(
+        tmp_path / "x", data=smooth((64, 192, 192)), chunks=(1, 192, 192), dimension_names=NAMES, compressors=None
+    )
+    best = tune(array, codecs=[]).best
+    assert best.shards is not None
+    assert math.prod(best.chunks) * 4 < SIZES[0]
+    older = zarr.create_array({}, shape=(64, 192, 192), chunks=(1, 192, 192), dtype="f4", zarr_format=2)
+    reads = parse_reads(("time-series", "map"), older.shape, (None,) * 3)
+    assert all(layout.shards is None for layout in ladder(older, reads))
 
 
 def test_text_and_json(array: Any) -> None:

@@ -20,6 +20,9 @@ from zarr.tools.measurements.reads import Read, Shape
 SIZES: Final = (64 << 10, 512 << 10, 4 << 20)
 """Target number of bytes of a chunk."""
 
+SMALL_SIZES: Final = (4 << 10, 16 << 10)
+"""Target number of bytes of a chunk in a shard: for itself a file with so little costs more than its elements."""
+
 MOST_SHAPES: Final = 24
 """Maximum number of chunk shapes to try; the least promising are left out."""
 
@@ -29,10 +32,14 @@ MOST_FILES: Final = 10_000
 SHARD_BYTES: Final = 32 << 20
 
 _STEPS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
-_CHUNK_COST: Final = 16 << 10
-"""Price of a chunk in decoded bytes: an estimate, only to order candidates before anything is measured."""
+_FILE_COST: Final = 14 << 10
+_CHUNK_COST: Final = 2 << 10
+"""Prices of a file and of a chunk in decoded bytes: estimates, only to order candidates before any is measured."""
 
 _NOT_SHOWN: Final = ("bytes", "vlen-utf8", "vlen-bytes")
+
+
+Grid = tuple[Shape, Shape | None]
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,11 @@ class Layout:
     chunks: Shape
     shards: Shape | None
     codecs: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def grid(self) -> Grid:
+        """Chunks and shards."""
+        return self.chunks, self.shards
 
     def parameters(self, shape: Shape) -> dict[str, Any]:
         """Return the parameters of :func:`zarr.from_array` for an array of a shape that may be smaller."""
@@ -83,18 +95,27 @@ def ladder(array: Array[Any], reads: Sequence[Read]) -> list[Layout]:
     >>> array = zarr.zeros((4096, 512, 512), chunks=(1, 512, 512), dtype="f4")
     >>> shapes = [each.chunks for each in ladder(array, [Read("map", (1, 512, 512)), Read("series", (4096, 1, 1))])]
     >>> (1, 256, 512) in shapes, (4096, 4, 8) in shapes, len(shapes)
-    (True, True, 16)
+    (True, True, 24)
     """
-    itemsize, shapes = array.dtype.itemsize, dict[Shape, None]()
+    itemsize, found = array.dtype.itemsize, dict[Shape, Layout]()
     for size in SIZES:
-        extremes = [_extreme(read, array.shape, max(1, size // itemsize)) for read in reads]
-        for mixed in _between(list(dict.fromkeys(extremes))):
-            shapes[_fit(mixed, array.shape, size / itemsize)] = None
+        for shape in _shapes(array, reads, size):
+            found[shape] = Layout(shape, choose_shards(array, shape))
     for near in _doubled(own_layout(array).chunks, array.shape):
         if SIZES[0] <= 3 * itemsize * math.prod(near) <= 3 * SIZES[-1]:
-            shapes[near] = None
-    ranked = sorted(shapes, key=lambda shape: _promise(shape, array, reads))
-    return [Layout(shape, choose_shards(array, shape)) for shape in ranked[:MOST_SHAPES]]
+            found[near] = Layout(near, choose_shards(array, near))
+    for size in SMALL_SIZES if array.metadata.zarr_format == 3 else ():
+        for shape in _shapes(array, reads, size):
+            found.setdefault(shape, Layout(shape, shards_around(array, shape)))
+    return sorted(found.values(), key=lambda layout: _promise(layout, array, reads))[:MOST_SHAPES]
+
+
+def _shapes(array: Array[Any], reads: Sequence[Read], size: int) -> Iterable[Shape]:
+    """Yield chunk shapes of a number of bytes between the best ones for each read."""
+    count = max(1, size // array.dtype.itemsize)
+    extremes = [_extreme(read, array.shape, count) for read in reads]
+    for mixed in _between(list(dict.fromkeys(extremes))):
+        yield _fit(mixed, array.shape, size / array.dtype.itemsize)
 
 
 def _doubled(chunks: Shape, shape: Shape) -> Iterable[Shape]:
@@ -151,14 +172,17 @@ def _fit(lengths: Sequence[float], shape: Shape, size: float) -> Shape:
     return tuple(-(-length // part) for length, part in zip(shape, parts, strict=True))
 
 
-def _promise(chunks: Shape, array: Array[Any], reads: Sequence[Read]) -> tuple[float, Shape]:
-    """Return the cost of the read for which a shape is worst, relative to the number of its elements."""
-    cost = _CHUNK_COST + math.prod(chunks) * array.dtype.itemsize
-    worst = max(
-        read.chunks(array.shape, chunks) * cost / (_CHUNK_COST + math.prod(read.spans) * array.dtype.itemsize)
-        for read in reads
-    )
-    return worst, chunks
+def _promise(layout: Layout, array: Array[Any], reads: Sequence[Read]) -> tuple[float, Shape]:
+    """Return the cost of the read for which a layout is worst, relative to the number of its elements."""
+    itemsize = array.dtype.itemsize
+    nbytes = math.prod(layout.chunks) * itemsize
+    worst = 0.0
+    for read in reads:
+        files = read.chunks(array.shape, layout.shards or layout.chunks)
+        chunks = read.chunks(array.shape, layout.chunks)
+        cost = _FILE_COST * files + (_CHUNK_COST + nbytes) * chunks
+        worst = max(worst, cost / (_FILE_COST + _CHUNK_COST + math.prod(read.spans) * itemsize))
+    return worst, layout.chunks
 
 
 def choose_shards(array: Array[Any], chunks: Shape) -> Shape | None:
@@ -169,17 +193,31 @@ def choose_shards(array: Array[Any], chunks: Shape) -> Shape | None:
     >>> choose_shards(zarr.zeros((1 << 20, 1 << 10), dtype="u1"), (1 << 10, 1 << 5))
     (262144, 128)
     """
+    count = math.prod(-(-length // chunk) for length, chunk in zip(array.shape, chunks, strict=True))
+    return None if array.metadata.zarr_format == 2 or count <= MOST_FILES else shards_around(array, chunks)
+
+
+def shards_around(array: Array[Any], chunks: Shape) -> Shape | None:
+    """Return the shape of shards of about ``SHARD_BYTES``; None if one chunk is as large.
+
+    Examples
+    --------
+    >>> shards_around(zarr.zeros((1000, 1000), dtype="u1"), (10, 100))
+    (1000, 1000)
+    """
     counts = [-(-length // chunk) for length, chunk in zip(array.shape, chunks, strict=True)]
-    if array.metadata.zarr_format == 2 or math.prod(counts) <= MOST_FILES:
-        return None
     factors = [1] * len(counts)
     unit = math.prod(chunks) * array.dtype.itemsize
     while True:
         left = [-(-count // factor) for count, factor in zip(counts, factors, strict=True)]
         if max(left) == 1 or 2 * math.prod(factors) * unit > SHARD_BYTES:
             break
-        factors[left.index(max(left))] *= 2
-    return tuple(factor * chunk for factor, chunk in zip(factors, chunks, strict=True))
+        axis = left.index(max(left))
+        factors[axis] = min(2 * factors[axis], counts[axis])
+    if max(factors) == 1:
+        return None
+    parts = [-(-count // factor) for count, factor in zip(counts, factors, strict=True)]
+    return tuple(-(-count // part) * chunk for count, part, chunk in zip(counts, parts, chunks, strict=True))
 
 
 def given_layouts(array: Array[Any], chunks: Iterable[Any]) -> list[Layout]:

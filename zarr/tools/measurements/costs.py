@@ -1,7 +1,8 @@
 """The costs of reads in a layout: measured on a sample of an array, and extrapolated to the whole array.
 
-The time of a read is modelled as ``call + chunk * n + byte * b`` with its n chunks and its b decoded bytes. To scale a
-whole time by the sizes of sample and array would also scale the fixed cost of a call.
+The time of a read is modelled as ``call + file * f + chunk * n + byte * b`` with its f files (shards, or chunks without
+them), its n chunks and its b decoded bytes. To scale a whole time by the sizes of sample and array would also scale the
+fixed cost of a call.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ class Cost:
     ----------
     seconds : float
         CPU time of all threads.
+    files : float
+        Number of shards, or of chunks without shards.
     chunks : float
         Number of decoded chunks.
     nbytes : float
@@ -59,6 +62,7 @@ class Cost:
     """
 
     seconds: float
+    files: float
     chunks: float
     nbytes: float
 
@@ -203,10 +207,12 @@ class Sample:
 def read_cost(array: Array[Any], read: Read) -> Cost:
     """Measure a kind of read of an array, at some places."""
     selections = read.selections(array.shape)
-    chunks = [chunks_met(selection, array.chunks) for selection in selections]
-    count = sum(chunks) / len(chunks)
+    files, count = (
+        sum(chunks_met(selection, part) for selection in selections) / len(selections)
+        for part in (array.shards or array.chunks, array.chunks)
+    )
     seconds = sum(cpu_seconds(array, selection) for selection in selections) / len(selections)
-    return Cost(seconds, count, count * math.prod(array.chunks) * array.dtype.itemsize)
+    return Cost(seconds, files, count, count * math.prod(array.chunks) * array.dtype.itemsize)
 
 
 def cpu_seconds(array: Array[Any], selection: Selection) -> float:
@@ -230,14 +236,15 @@ def cpu_seconds(array: Array[Any], selection: Selection) -> float:
 
 @dataclass(frozen=True)
 class Model:
-    """The costs of a call, of a chunk and of a decoded byte, in seconds.
+    """The costs of a call, of a file, of a chunk and of a decoded byte, in seconds.
 
     Parameters
     ----------
-    call, chunk, byte : float
+    call, file, chunk, byte : float
     """
 
     call: float
+    file: float
     chunk: float
     byte: float
 
@@ -247,14 +254,15 @@ class Model:
 
         Examples
         --------
-        >>> costs = [Cost(1 + 2 * n + 0.5 * b, n, b) for n, b in ((1, 4), (3, 9), (8, 2), (1, 90))]
+        >>> sizes = ((1, 1, 4), (1, 3, 9), (8, 8, 2), (1, 1, 90), (2, 6, 8))
+        >>> costs = [Cost(1 + 3 * f + 2 * n + 0.5 * b, f, n, b) for f, n, b in sizes]
         >>> Model.fitted(costs)
-        Model(call=1.0, chunk=2.0, byte=0.5)
+        Model(call=1.0, file=3.0, chunk=2.0, byte=0.5)
         """
-        rows = np.array([(1.0, cost.chunks, cost.nbytes) for cost in costs])
+        rows = np.array([(1.0, cost.files, cost.chunks, cost.nbytes) for cost in costs])
         seconds = np.array([max(cost.seconds, 1e-9) for cost in costs])
         scaled = rows / seconds[:, None]
-        columns, found = [0, 1, 2], np.zeros(3)
+        columns, found = [0, 1, 2, 3], np.zeros(4)
         while columns:
             widths = np.linalg.norm(scaled[:, columns], axis=0)
             solved = np.linalg.lstsq(scaled[:, columns] / widths, np.ones(len(rows)), rcond=None)[0] / widths
@@ -264,21 +272,22 @@ class Model:
             columns.pop(int(np.argmin(solved * widths)))
         return cls(*(float(f"{part:.6g}") for part in found))
 
-    def seconds(self, chunks: float, nbytes: float) -> float:
-        """Return the cost of a read of some chunks."""
-        return self.call + self.chunk * chunks + self.byte * nbytes
+    def seconds(self, files: float, chunks: float, nbytes: float) -> float:
+        """Return the cost of a read of some chunks in some files."""
+        return self.call + self.file * files + self.chunk * chunks + self.byte * nbytes
 
-    def carried_over(self, cost: Cost, chunks: float, nbytes: float) -> float:
+    def carried_over(self, cost: Cost, files: float, chunks: float, nbytes: float) -> float:
         """Return the cost of a read in the whole array, where it has more chunks than in the sample.
 
         The difference between the codec of a layout and the others counts for each byte.
 
         Examples
         --------
-        >>> Model(1.0, 2.0, 0.5).carried_over(Cost(13.0, 1, 10), 10, 100)
+        >>> Model(1.0, 0.5, 1.5, 0.5).carried_over(Cost(13.0, 1, 1, 10), 10, 10, 100)
         121.0
         """
-        base = self.call + self.chunk * cost.chunks
+        base = self.seconds(cost.files, cost.chunks, 0)
         if cost.seconds > base:
-            return self.call + self.chunk * chunks + (cost.seconds - base) * nbytes / cost.nbytes
-        return cost.seconds * self.seconds(chunks, nbytes) / max(self.seconds(cost.chunks, cost.nbytes), 1e-12)
+            return self.seconds(files, chunks, 0) + (cost.seconds - base) * nbytes / cost.nbytes
+        said = self.seconds(cost.files, cost.chunks, cost.nbytes)
+        return cost.seconds * self.seconds(files, chunks, nbytes) / max(said, 1e-12)

@@ -61,10 +61,34 @@ class Read:
         >>> Read("window", (3, 8)).chunks((100, 8), (10, 4))
         2.4
         """
-        return math.prod(
+        return math.prod(self._along(shape, chunks))
+
+    def _along(self, shape: Shape, chunks: Shape) -> list[float]:
+        """Return the average number of chunks along each axis."""
+        return [
             min(1 + (span - 1) / chunk, -(-length // chunk)) if span < length else -(-length // chunk)
             for span, length, chunk in zip(self.spans, shape, chunks, strict=True)
-        )
+        ]
+
+    def requests(self, shape: Shape, chunks: Shape, shards: Shape | None) -> float:
+        """Return the average number of requests: one a chunk; of a shard its index, and each run of chunks in a row.
+
+        Examples
+        --------
+        >>> Read("map", (1, 8, 8)).requests((9, 8, 8), (3, 2, 2), None)
+        16.0
+        >>> Read("map", (1, 8, 8)).requests((9, 8, 8), (3, 2, 2), (9, 8, 8))
+        2.0
+        """
+        if shards is None:
+            return self.chunks(shape, chunks)
+        files, met, runs = self._along(shape, shards), self._along(shape, chunks), 1.0
+        in_a_row = True
+        for axis in reversed(range(len(shape))):
+            inside, count = met[axis] / files[axis], -(-min(shards[axis], shape[axis]) // chunks[axis])
+            runs *= 1 if in_a_row else inside
+            in_a_row = in_a_row and inside >= count
+        return math.prod(files) * (1 + runs)
 
 
 def chunks_met(selection: Selection, chunks: Shape) -> int:

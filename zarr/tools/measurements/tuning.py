@@ -16,6 +16,7 @@ from zarr.arrays.show.cf import dimension_names
 from zarr.storage import LocalStore
 from zarr.tools.copies.rechunking import rechunk
 from zarr.tools.measurements.candidates import (
+    Grid,
     Layout,
     default_codecs,
     given_layouts,
@@ -43,7 +44,7 @@ disturbed."""
 
 _MOST_AGAIN: Final = 6
 
-FINALISTS: Final = 2
+FINALISTS: Final = 4
 """Number of the best chunk shapes in which codecs are tried: the best shape may depend on the codec."""
 
 _SHARE: Final = 0.7
@@ -68,7 +69,7 @@ class Row:
         The CPU time of a read of the whole array, by the name of the read.
     score : float
         The largest ratio, over all reads, of the time in this layout to the time in the best layout for that read. If
-        codecs are compared, the size counts as a read.
+        codecs are compared, the size counts as a read, in comparison with the other codecs in the same chunks.
     parameters : dict
         Parameters of :func:`zarr.from_array` for this layout.
     """
@@ -81,6 +82,11 @@ class Row:
     seconds: dict[str, float]
     score: float
     parameters: dict[str, Any]
+
+    @property
+    def grid(self) -> Grid:
+        """Chunks and shards."""
+        return self.chunks, self.shards
 
     def to_json(self) -> dict[str, Any]:
         """Return the row without its parameters."""
@@ -98,7 +104,7 @@ class Tuning:
     rows : list of Row
         The layouts with the codecs of the array, the best first.
     codecs : list of Row
-        The codecs in the chunks of the best two of these, the best first; empty if none were tried.
+        The codecs in the chunks of the best four of these, the best first; empty if none were tried.
     sample : tuple of int
         The shape of the tried part of the array.
     left_out : int
@@ -230,8 +236,8 @@ def tune(
 
     The sample is from the middle of the array, or from a place with fewer fill values. It is stored in each candidate
     in turn, in a temporary place, and each read is measured there. First chunk shapes are compared, with the codecs of
-    the array; then codecs, in the best two of them. The score of a layout is that of its worst read. Times are those of
-    all processors together, for reads of the whole array, without the time of a remote store (see ``latency``,
+    the array; then codecs, in the best four of them. The score of a layout is that of its worst read. Times are CPU
+    times of all processors, for reads of the whole array, without the time of a remote store (see ``latency``,
     ``bandwidth``). The array itself is only read.
 
     Parameters
@@ -300,7 +306,7 @@ def tune(
     node = open_measured(array, path, storage_options, "tune")
     wanted = parse_reads(reads, node.shape, dimension_names(node))
     layouts = ladder(node, wanted) if chunks is None else given_layouts(node, chunks)
-    layouts = list({each.chunks: each for each in (own_layout(node), *layouts)}.values())
+    layouts = list({each.grid: each for each in (own_layout(node), *layouts)}.values())
     encodings = parse_codecs(node, default_codecs(node) if codecs is None else codecs)
     shape = sample_shape(node, layouts[1:] or layouts, sample_limit(node, sample, parse_limit(memory, "memory")))
     folder = scratch_folder(node, scratch)
@@ -382,7 +388,7 @@ class _Trials:
         tried = self._try(layouts, limit, least=2)
         model = Model.fitted([cost for trial in tried for cost in (trial.probe, *trial.costs.values())])
         rows = self._rows(tried, model)
-        tried = self._try_again(tried, [row.chunks for row in rows if row.score <= _AGAIN * rows[0].score], limit)
+        tried = self._try_again(tried, [row.grid for row in rows if row.score <= _AGAIN * rows[0].score], limit)
         rows = self._rows(tried, model)
         finalists = [Layout(row.chunks, row.shards) for row in rows[:FINALISTS]]
         others = [Layout(each.chunks, each.shards, codecs) for each in finalists for codecs in encodings]
@@ -394,12 +400,12 @@ class _Trials:
     def _rows(self, trials: Sequence[Trial], model: Model) -> list[Row]:
         return _ranked([self._row(trial, model) for trial in trials], by_size=False)
 
-    def _try_again(self, tried: Sequence[Trial], chunks: Sequence[Shape], limit: float) -> list[Trial]:
-        """Measure the trials of some chunk shapes once more, and keep the lower costs."""
-        again = chunks[:_MOST_AGAIN] if len(chunks) > 1 else ()
+    def _try_again(self, tried: Sequence[Trial], grids: Sequence[Grid], limit: float) -> list[Trial]:
+        """Measure the trials of some layouts once more, and keep the lower costs."""
+        again = grids[:_MOST_AGAIN] if len(grids) > 1 else ()
         return [
             trial.least(self.sample.trial(trial.layout, self.reads))
-            if trial.layout.chunks in again and time.monotonic() - self.begin < limit
+            if trial.layout.grid in again and time.monotonic() - self.begin < limit
             else trial
             for trial in tried
         ]
@@ -418,10 +424,12 @@ class _Trials:
         stored = trial.stored / self.sample.nbytes
         seconds = {}
         for read in self.reads:
+            files = read.chunks(whole.shape, layout.shards or layout.chunks)
             count = read.chunks(whole.shape, layout.chunks)
             nbytes = count * math.prod(layout.chunks) * whole.dtype.itemsize
-            wait = self.waits[0] * count + self.waits[1] * nbytes * stored
-            seconds[read.name] = model.carried_over(trial.costs[read.name], count, nbytes) + wait
+            requests = read.requests(whole.shape, layout.chunks, layout.shards)
+            wait = self.waits[0] * requests + self.waits[1] * nbytes * stored
+            seconds[read.name] = model.carried_over(trial.costs[read.name], files, count, nbytes) + wait
         return Row(
             chunks=layout.chunks, shards=layout.shards, codec=trial.codec, nbytes=round(whole.nbytes * stored),
             ratio=1 / max(stored, 1e-9), seconds=seconds, score=math.nan,
@@ -433,9 +441,14 @@ def _ranked(rows: Sequence[Row], by_size: bool) -> list[Row]:
     """Return rows with their scores, the best first."""
     if not rows:
         return []
-    costs = [[*row.seconds.values(), *([float(row.nbytes)] if by_size else [])] for row in rows]
+    costs = [[*row.seconds.values()] for row in rows]
     least = [max(min(column), 1e-9) for column in zip(*costs, strict=True)]
     scores = [max(cost / low for cost, low in zip(line, least, strict=True)) for line in costs]
+    if by_size:  # chunks are chosen for their reads: a codec must not make up for the size of others
+        sizes: dict[Grid, int] = {}
+        for row in rows:
+            sizes[row.grid] = max(1, min(row.nbytes, sizes.get(row.grid, row.nbytes)))
+        scores = [max(score, row.nbytes / sizes[row.grid]) for score, row in zip(scores, rows, strict=True)]
     scored = [replace(row, score=score) for row, score in zip(rows, scores, strict=True)]
     alike = _ALIKE * min(scores)
     return sorted(scored, key=lambda row: (0, row.nbytes) if row.score <= alike else (1, row.score))
