@@ -37,7 +37,7 @@ def tune(
     size: Size = SAMPLE,
     seconds: Annotated[float | None, typer.Option(help="No trial begins later.")] = None,
     memory: Memory = MEMORY,
-    latency: Annotated[float, typer.Option(help="Seconds that each chunk of a read takes in addition.")] = 0.0,
+    latency: Annotated[float, typer.Option(help="Seconds that each request of a read takes in addition.")] = 0.0,
     bandwidth: Annotated[str | None, typer.Option(help="Stored bytes that come in a second, as in 100MB.")] = None,
     scratch: Scratch = None,
     apply: Annotated[

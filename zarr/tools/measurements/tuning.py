@@ -262,8 +262,9 @@ def tune(
     memory : int or str, default "512 MiB"
         At most a quarter of it is for the sample.
     latency : float, default 0.0
-        Additional seconds for each chunk of a read. For a remote store: the time of a request, divided by the number of
-        parallel requests. Without it small chunks look better than they are there.
+        Additional seconds for each request of a read. For a remote store: the time of a request, divided by the number
+        of parallel requests. A chunk is one request; a shard is one for its index, and one for each run of chunks that
+        lie in a row. Without it small chunks look better than they are there.
     bandwidth : int or str, optional
         Stored bytes that the store delivers in a second, such as "100 MB". Default: the time of the transfer is not
         counted.
