@@ -32,6 +32,8 @@ TABLE_PATHS: Final = {INLINE: (b"consolidated_metadata", b"metadata"), ASIDE: (b
 MOST_KEPT_BYTES: Final = 64 << 20
 """Maximum number of bytes of kept texts; the text that was made last is kept in any case."""
 
+_LARGE_BYTES: Final = 1 << 20
+
 _kept: Final[deque[CopyText]] = deque(maxlen=16)
 
 
@@ -198,6 +200,10 @@ class CopyText:
             places.append(moved)
             length += len(between) + len(text)
         tail = tail if parts else b""
+        if len(whole) > _LARGE_BYTES:
+            # The C library gives the memory of each larger text back, and new pages cost more than the text, unless it
+            # has seen a larger block come and go.
+            np.empty(length + length // 8, np.uint8)
         made = b"".join((*pieces, tail, whole[self.closing :]))
         table = np.concatenate(places) if places else np.empty((0, 3), np.int64)
         plain = self.names is None and all(_is_plain(part) for part in parts if isinstance(part, str))
