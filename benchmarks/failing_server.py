@@ -9,6 +9,7 @@ out before that.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import re
 import threading
@@ -52,6 +53,7 @@ class FailingServer:
         self.given = Counter[str]()
         self.requests = self.under_way = 0
         self._random = random.Random(0)
+        self._puts = asyncio.Lock()  # one at a time: a stand-in for S3 may look and store in two steps
         self.loop = asyncio.new_event_loop()
 
     def _next_fault(self, head: bytes) -> str:
@@ -65,6 +67,10 @@ class FailingServer:
         return fault
 
     async def _forward(self, head: bytes, body: bytes) -> tuple[bytes, bytes]:
+        async with self._puts if head.startswith(b"PUT") else contextlib.nullcontext():
+            return await self._exchange(head, body)
+
+    async def _exchange(self, head: bytes, body: bytes) -> tuple[bytes, bytes]:
         reader, writer = await asyncio.open_connection("127.0.0.1", self.upstream)
         try:
             writer.write(_EXPECT.sub(b"", head) + body)
