@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numcodecs
@@ -302,7 +303,23 @@ def test_from_array_does_not_delete_its_source() -> None:
     source = zarr.create_array(store, name="a", data=np.arange(3))
     with pytest.raises(ValueError, match="paths overlap"):
         zarr.from_array(store, data=source, name="a", overwrite=True)
+    for name in ("", "a/c", "a/c/0", "a/0"):
+        with pytest.raises(ValueError, match="paths overlap"):
+            zarr.from_array(store, data=source, name=name, overwrite=True)
     assert source[...].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("name", ["below", "b/c", "copy"])
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("keys", [".", "/"])
+def test_from_array_below_its_source(tmp_path: Path, name: str, zarr_format: Any, keys: str) -> None:
+    kind = "v2" if zarr_format == 2 else "default"
+    source = zarr.create_array(
+        tmp_path, data=np.arange(3), zarr_format=zarr_format, chunk_key_encoding={"name": kind, "separator": keys}
+    )
+    for _ in range(2):
+        made = zarr.from_array(tmp_path / name, data=source, overwrite=True)
+        assert made[...].tolist() == source[...].tolist() == [0, 1, 2]
 
 
 def test_python_objects_in_format_2() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
@@ -25,7 +26,7 @@ from zarr.errors import ZarrUserWarning
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn
-from zarr.runners.locks.operation import overlap
+from zarr.runners.locks.operation import true_place
 from zarr.steps.requests import Await, Gather, Steps
 from zarr.storage.path import StorePath
 
@@ -37,6 +38,9 @@ MAX_COPIED_BYTES = 8 * MAX_BLOCK_BYTES
 
 _CHOSEN: Final[dict[str, Any]] = {name: CREATE_ARRAY[name] for name in KEPT}
 """Parameters that a copy may take from its source, with the values that choose them anew."""
+
+_CHUNK_NAME: Final = re.compile(r"c[./]|\d")
+"""The beginning of the names of chunks, as the usual encodings of chunk keys make them."""
 
 _OF_DOCUMENT: Final[dict[str, Any]] = {
     name: default
@@ -121,12 +125,19 @@ def _kept(name: str, value: Any) -> bool:
 
 
 def refuse_self_overwrite(store_path: StorePath, source: ArrayHandle) -> None:
-    """Refuse to delete an array that is about to be copied."""
-    if overlap(store_path, source.store_path):
+    """Refuse to delete an array that is about to be copied; a place below it without its chunks is allowed."""
+    target, own = (f"{true_place(place)}/" for place in (store_path, source.store_path))
+    if own.startswith(target) or (target.startswith(own) and _may_be_chunk(target[len(own) :], source)):
         raise ValueError(
             f"/{store_path.path} cannot be overwritten by a copy of /{source.store_path.path}: the paths overlap, so "
             "the array that is to be copied would be deleted first. Choose another path, or write_data=False."
         )
+
+
+def _may_be_chunk(name: str, source: ArrayHandle) -> bool:
+    encoding = getattr(source.metadata, "chunk_key_encoding", None)
+    known = encoding is None or encoding.name in ("default", "v2")
+    return not known or _CHUNK_NAME.match(name) is not None
 
 
 def kept_parameters(source: ArrayHandle, given: dict[str, Any]) -> dict[str, Any]:

@@ -269,7 +269,7 @@ def shaped(name: str, decoded: AnyArray, shape: tuple[int, ...], dtype: np.dtype
 class Blosc(_NumcodecsBytesBytesCodec, codec_name="blosc"):
     """Compress with blosc.
 
-    Its parameters are those of ``numcodecs.Blosc``, by name.
+    See [numcodecs.Blosc](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -281,7 +281,7 @@ class Blosc(_NumcodecsBytesBytesCodec, codec_name="blosc"):
 class LZ4(_NumcodecsBytesBytesCodec, codec_name="lz4"):
     """Compress with LZ4.
 
-    Its parameters are those of ``numcodecs.LZ4``, by name.
+    See [numcodecs.LZ4](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -293,7 +293,7 @@ class LZ4(_NumcodecsBytesBytesCodec, codec_name="lz4"):
 class Zstd(_NumcodecsBytesBytesCodec, codec_name="zstd"):
     """Compress with Zstandard.
 
-    Its parameters are those of ``numcodecs.Zstd``, by name.
+    See [numcodecs.Zstd](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -305,7 +305,7 @@ class Zstd(_NumcodecsBytesBytesCodec, codec_name="zstd"):
 class Zlib(_NumcodecsBytesBytesCodec, codec_name="zlib"):
     """Compress with zlib.
 
-    Its parameters are those of ``numcodecs.Zlib``, by name.
+    See [numcodecs.Zlib](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -317,7 +317,7 @@ class Zlib(_NumcodecsBytesBytesCodec, codec_name="zlib"):
 class GZip(_NumcodecsBytesBytesCodec, codec_name="gzip"):
     """Compress with gzip.
 
-    Its parameters are those of ``numcodecs.GZip``, by name.
+    See [numcodecs.GZip](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -329,7 +329,7 @@ class GZip(_NumcodecsBytesBytesCodec, codec_name="gzip"):
 class BZ2(_NumcodecsBytesBytesCodec, codec_name="bz2"):
     """Compress with bzip2.
 
-    Its parameters are those of ``numcodecs.BZ2``, by name.
+    See [numcodecs.BZ2](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -341,7 +341,7 @@ class BZ2(_NumcodecsBytesBytesCodec, codec_name="bz2"):
 class LZMA(_NumcodecsBytesBytesCodec, codec_name="lzma"):
     """Compress with LZMA.
 
-    Its parameters are those of ``numcodecs.LZMA``, by name.
+    See [numcodecs.LZMA](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -353,7 +353,7 @@ class LZMA(_NumcodecsBytesBytesCodec, codec_name="lzma"):
 class Shuffle(_NumcodecsBytesBytesCodec, codec_name="shuffle"):
     """Put the first bytes of all elements together, then the second bytes, and so on.
 
-    Its parameters are those of ``numcodecs.Shuffle``, by name.
+    See [numcodecs.Shuffle](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -372,7 +372,7 @@ class Shuffle(_NumcodecsBytesBytesCodec, codec_name="shuffle"):
 class Delta(_NumcodecsArrayArrayCodec, codec_name="delta"):
     """Store differences of neighbours.
 
-    Its parameters are those of ``numcodecs.Delta``, by name.
+    See [numcodecs.Delta](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -396,7 +396,7 @@ class Delta(_NumcodecsArrayArrayCodec, codec_name="delta"):
 class BitRound(_NumcodecsArrayArrayCodec, codec_name="bitround"):
     """Keep only some bits of the mantissa.
 
-    Its parameters are those of ``numcodecs.BitRound``, by name.
+    See [numcodecs.BitRound](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -408,7 +408,7 @@ class BitRound(_NumcodecsArrayArrayCodec, codec_name="bitround"):
 class FixedScaleOffset(_NumcodecsArrayArrayCodec, codec_name="fixedscaleoffset"):
     """Store ``(x - offset) * scale``, rounded.
 
-    Its parameters are those of ``numcodecs.FixedScaleOffset``, by name.
+    See [numcodecs.FixedScaleOffset](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -420,7 +420,7 @@ class FixedScaleOffset(_NumcodecsArrayArrayCodec, codec_name="fixedscaleoffset")
 class Quantize(_NumcodecsArrayArrayCodec, codec_name="quantize"):
     """Keep only some decimal digits.
 
-    Its parameters are those of ``numcodecs.Quantize``, by name.
+    See [numcodecs.Quantize](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -432,7 +432,7 @@ class Quantize(_NumcodecsArrayArrayCodec, codec_name="quantize"):
 class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
     """Store eight booleans in a byte, after a byte with the number of unused bits of the last one.
 
-    Its parameters are those of ``numcodecs.PackBits``, by name.
+    See [numcodecs.PackBits](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -454,7 +454,7 @@ class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
 class AsType(_NumcodecsArrayArrayCodec, codec_name="astype"):
     """Store elements in another data type.
 
-    Its parameters are those of ``numcodecs.AsType``, by name.
+    See [numcodecs.AsType](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -466,7 +466,7 @@ class AsType(_NumcodecsArrayArrayCodec, codec_name="astype"):
 class CRC32(_NumcodecsChecksumCodec, codec_name="crc32"):
     """Store a CRC-32 checksum with the bytes.
 
-    Its parameters are those of ``numcodecs.CRC32``, by name.
+    See [numcodecs.CRC32](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -478,7 +478,7 @@ class CRC32(_NumcodecsChecksumCodec, codec_name="crc32"):
 class CRC32C(_NumcodecsChecksumCodec, codec_name="crc32c"):
     """Store a CRC-32C checksum with the bytes.
 
-    Its parameters are those of ``numcodecs.CRC32C``, by name.
+    See [numcodecs.CRC32C](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -490,7 +490,7 @@ class CRC32C(_NumcodecsChecksumCodec, codec_name="crc32c"):
 class Adler32(_NumcodecsChecksumCodec, codec_name="adler32"):
     """Store an Adler-32 checksum with the bytes.
 
-    Its parameters are those of ``numcodecs.Adler32``, by name.
+    See [numcodecs.Adler32](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -502,7 +502,7 @@ class Adler32(_NumcodecsChecksumCodec, codec_name="adler32"):
 class Fletcher32(_NumcodecsChecksumCodec, codec_name="fletcher32"):
     """Store a Fletcher-32 checksum with the bytes.
 
-    Its parameters are those of ``numcodecs.Fletcher32``, by name.
+    See [numcodecs.Fletcher32](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -514,7 +514,7 @@ class Fletcher32(_NumcodecsChecksumCodec, codec_name="fletcher32"):
 class JenkinsLookup3(_NumcodecsChecksumCodec, codec_name="jenkins_lookup3"):
     """Store a Jenkins lookup3 checksum with the bytes.
 
-    Its parameters are those of ``numcodecs.JenkinsLookup3``, by name.
+    See [numcodecs.JenkinsLookup3](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -526,7 +526,7 @@ class JenkinsLookup3(_NumcodecsChecksumCodec, codec_name="jenkins_lookup3"):
 class PCodec(_NumcodecsArrayBytesCodec, codec_name="pcodec"):
     """Compress numbers with pcodec; needs the ``pcodec`` package.
 
-    Its parameters are those of ``numcodecs.PCodec``, by name.
+    See [numcodecs.PCodec](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
@@ -538,7 +538,7 @@ class PCodec(_NumcodecsArrayBytesCodec, codec_name="pcodec"):
 class ZFPY(_NumcodecsArrayBytesCodec, codec_name="zfpy"):
     """Compress floating-point numbers with zfp; needs the ``zfpy`` package.
 
-    Its parameters are those of ``numcodecs.ZFPY``, by name.
+    See [numcodecs.ZFPY](https://numcodecs.readthedocs.io/) for the parameters, which are given by name.
 
     Examples
     --------
