@@ -21,6 +21,7 @@ STATUSES: Final = ("500", "502", "503", "504", "429", "429 later")
 FAULTS: Final = (*STATUSES, "reset", "short", "stall", "half", "other")
 _LENGTH: Final = re.compile(rb"(?i)(\r\ncontent-length: *)(\d+)")
 _RANGE: Final = re.compile(rb"(?i)(\r\nrange: *bytes=)(\d+)-(\d+)")
+_CONDITION: Final = re.compile(rb"(?i)\r\nif-(none-)?match:")
 _EXPECT: Final = re.compile(rb"(?i)\r\nexpect:[^\r]*")
 
 
@@ -53,7 +54,7 @@ class FailingServer:
         self.given = Counter[str]()
         self.requests = self.under_way = 0
         self._random = random.Random(0)
-        self._puts = asyncio.Lock()  # one at a time: a stand-in for S3 may look and store in two steps
+        self._conditional = asyncio.Lock()  # one at a time: a stand-in for S3 may look and store in two steps
         self.loop = asyncio.new_event_loop()
 
     def _next_fault(self, head: bytes) -> str:
@@ -67,7 +68,7 @@ class FailingServer:
         return fault
 
     async def _forward(self, head: bytes, body: bytes) -> tuple[bytes, bytes]:
-        async with self._puts if head.startswith(b"PUT") else contextlib.nullcontext():
+        async with self._conditional if _CONDITION.search(head) else contextlib.nullcontext():
             return await self._exchange(head, body)
 
     async def _exchange(self, head: bytes, body: bytes) -> tuple[bytes, bytes]:
