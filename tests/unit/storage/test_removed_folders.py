@@ -44,8 +44,9 @@ def test_a_link_to_a_folder_is_refused(tmp_path: Path, remove: Callable[[str], N
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "value").write_text("kept")
     (tmp_path / "link").symlink_to(tmp_path / "folder")
-    with pytest.raises(OSError, match="symbolic link"):
+    with pytest.raises(OSError) as raised:  # of some versions of Python the text of it is empty
         remove(str(tmp_path / "link"))
+    assert "symbolic link" in str(raised.value.args)
     assert (tmp_path / "folder" / "value").read_text() == "kept"
     with pytest.raises(FileNotFoundError):
         remove(str(tmp_path / "nothing"))
