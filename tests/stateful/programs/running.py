@@ -289,7 +289,8 @@ class Session:
         finally:
             self.scope = scope
         if how == "delete" and any(node is old for old in (self.place.held, *(scope or ()))):
-            node = self.place.root("store")  # an object that was opened before knows the attributes of then
+            root = self.place.root("store")  # an object that was opened before knows the attributes of then
+            node = root[step["path"]] if step["path"] else root
         if how == "set":
             node.attrs[key] = value
         elif how == "update":
