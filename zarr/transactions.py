@@ -128,6 +128,7 @@ class Transaction(OverlayStore):
             self._values.clear()
             self._removed.clear()
             self._seen.clear()
+            self._parts.clear()
             self.noted_nodes.taken()
         self._read_only = True
 

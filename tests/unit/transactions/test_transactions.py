@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zarr
+from zarr.abc.store import RangeByteRequest
 from zarr.buffer.cpu import Buffer
 from zarr.errors import ReadOnlyError, TransactionConflictError
 from zarr.storage import LocalStore, LoggingStore, MemoryStore, SQLiteStore, ZipStore
@@ -114,6 +115,56 @@ def test_a_conflict_stores_nothing(store: Any, arrays: Any) -> None:
         x[0] = 9
     assert x[:2].tolist() == [9, 1]
     assert y[0] == 0
+
+
+@pytest.mark.parametrize("written", [slice(0, 1), slice(0, 8)], ids=["part", "whole shard"])
+def test_a_part_of_a_shard_that_was_read_counts(store: Any, written: slice) -> None:
+    x = zarr.create_array(store, name="x", shape=(8,), chunks=(2,), shards=(8,), dtype="i4")
+    x[:] = 1
+    with pytest.raises(TransactionConflictError, match="x/c/0"), zarr.transaction(store) as tx:
+        inside = tx.group()["x"]
+        before = inside[0]  # the index and one inner chunk are read, not the shard
+        x[0] = 5
+        inside[written] = before + 1
+    assert x[:2].tolist() == [5, 1]
+
+
+def test_a_part_of_a_shard_that_stays_is_no_conflict(store: Any) -> None:
+    x = zarr.create_array(store, name="x", shape=(16,), chunks=(2,), shards=(8,), dtype="i4")
+    x[:] = 1
+    with zarr.transaction(store) as tx:
+        inside = tx.group()["x"]
+        inside[0] += 1
+        inside[8] = inside[0] + inside[1]  # what is read of the first shard now was written
+        x[15]
+    assert read(store, "x") == [2, *[1] * 7, 3, *[1] * 7]
+
+
+@pytest.mark.parametrize("part", [None, RangeByteRequest(0, 1)])
+def test_threads_that_read_two_values_of_a_key_conflict(part: Any) -> None:
+    slow, go_on = threading.Event(), threading.Event()
+
+    class Slow(MemoryStore):
+        def get_sync(self, key: str, **options: Any) -> Any:
+            value = super().get_sync(key, **options)
+            if threading.current_thread() is reader and not slow.is_set():
+                slow.set()
+                go_on.wait(10)
+            return value
+
+    store = Slow()
+    store.set_sync("k", Buffer.from_bytes(b"old"))
+    tx = zarr.transaction(store)
+    reader = threading.Thread(target=lambda: tx.get_sync("k", byte_range=part))
+    reader.start()
+    slow.wait(10)
+    store.set_sync("k", Buffer.from_bytes(b"new"))
+    tx.get_sync("k")
+    go_on.set()
+    reader.join()
+    tx.set_sync("k", Buffer.from_bytes(b"from old"))
+    with pytest.raises(TransactionConflictError):
+        tx.commit()
 
 
 def test_a_changed_document_is_a_conflict(store: Any, arrays: Any) -> None:

@@ -32,6 +32,14 @@ def digest_of(value: Any) -> bytes | None:
     return None if value is None else hashlib.blake2b(value, digest_size=_DIGEST_BYTES).digest()
 
 
+def _digest_of_buffer(value: Buffer | None) -> bytes | None:
+    return digest_of(None if value is None else value.as_numpy_array())
+
+
+def _part(value: Buffer | None, place: ByteRequest) -> Buffer | None:
+    return None if value is None else value[slice_of(place, len(value))]
+
+
 def is_below(key: str, folder: str) -> bool:
     """Return True if a key lies below a folder; the root is ``""``."""
     return not folder or key.startswith(f"{folder}/")
@@ -69,6 +77,9 @@ _DIGEST_BYTES: Final = 16
 _LARGE_BYTES: Final = 1 << 20
 """Larger documents are compared as they are: the digest of one with consolidated metadata takes as long as its edit."""
 
+_CHANGED: Final = bytes(_DIGEST_BYTES)
+"""The digest of no value: for a key of which two different values were read."""
+
 _UNTOUCHED: Any = object()
 """The mark for keys that a transaction has not changed."""
 
@@ -105,6 +116,7 @@ class OverlayStore(CreatingStore):
         self._values: dict[str, Buffer | None] = {}
         self._removed: dict[str, None] = {}
         self._seen: dict[str, bytes | None] = {}
+        self._parts: dict[str, set[tuple[ByteRequest, bytes | None]]] = {}
         self._defaults: dict[str, None] = {}
 
     def __str__(self) -> str:
@@ -129,9 +141,9 @@ class OverlayStore(CreatingStore):
     def changes(self, absent: Collection[str] = ()) -> Changes:
         """Return the changes, and the values that must still be there: documents, and values read before a write."""
         with self._lock:
-            seen = {
-                key: digest for key, digest in self._seen.items() if key in self._values or is_document(key)
-            }
+            for key in [key for key in self._parts if key in self._values or is_document(key)]:
+                self._note(key, self._base.get_sync(key))
+            seen = {key: digest for key, digest in self._seen.items() if key in self._values or is_document(key)}
             defaults = frozenset(key for key in self._defaults if self._values.get(key) is not None)
             removed = tuple(folder for folder in self._removed if not (folder and self._is_removed(folder)))
             return Changes(removed, dict(self._values), absent, seen, defaults)
@@ -141,14 +153,26 @@ class OverlayStore(CreatingStore):
     def _is_removed(self, key: str) -> bool:
         return is_below_any(key, self._removed)
 
+    def _is_noted(self, key: str) -> bool:
+        return not self._watch or key in self._seen
+
     def _note(self, key: str, value: Buffer | None) -> Buffer | None:
-        if self._watch and key not in self._seen:
-            with self._lock:
-                if value is not None and len(value) > _LARGE_BYTES and is_document(key):
-                    self._seen.setdefault(key, value.to_bytes())
-                else:
-                    self._seen.setdefault(key, digest_of(None if value is None else value.as_numpy_array()))
+        """Note a value of the store below; threads, or parts read before, may have seen another one."""
+        if value is not None and len(value) > _LARGE_BYTES and is_document(key):
+            found: bytes | None = value.to_bytes()
+        else:
+            found = _digest_of_buffer(value)
+        with self._lock:
+            parts = self._parts.pop(key, ())
+            same = self._seen.setdefault(key, found) == found
+            if not same or any(_digest_of_buffer(_part(value, place)) != digest for place, digest in parts):
+                self._seen[key] = _CHANGED
         return value
+
+    def _note_part(self, key: str, place: ByteRequest, part: Buffer | None) -> Buffer | None:
+        with self._lock:
+            self._parts.setdefault(key, set()).add((place, _digest_of_buffer(part)))
+        return part
 
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
@@ -158,13 +182,15 @@ class OverlayStore(CreatingStore):
         if value is _UNTOUCHED:
             if self._removed and self._is_removed(key):
                 return None
-            if byte_range is not None:
-                return self._base.get_sync(key, prototype=prototype, byte_range=byte_range)
-            return self._note(key, self._base.get_sync(key, prototype=prototype))
+            noted = self._is_noted(key)
+            value = self._base.get_sync(key, prototype=prototype, byte_range=byte_range)
+            if noted:
+                return value
+            return self._note(key, value) if byte_range is None else self._note_part(key, byte_range, value)
         if value is None:
             return None
         value = (default_buffer_prototype() if prototype is None else prototype).buffer.from_buffer(value)
-        return value if byte_range is None else value[slice_of(byte_range, len(value))]
+        return value if byte_range is None else _part(value, byte_range)
 
     def exists_sync(self, key: str) -> bool:
         """Return True if the key has a value."""
@@ -175,12 +201,10 @@ class OverlayStore(CreatingStore):
 
     def getsize_sync(self, key: str) -> int:
         """Return the number of bytes of the value; raise FileNotFoundError if there is no such key."""
-        value = self._values.get(key)
-        if value is not None:
-            return len(value)
-        if key in self._values or self._is_removed(key):
+        value = self._values.get(key, _UNTOUCHED)
+        if value is None or (value is _UNTOUCHED and self._is_removed(key)):
             raise FileNotFoundError(key)
-        return self._base.getsize_sync(key)
+        return self._base.getsize_sync(key) if value is _UNTOUCHED else len(value)
 
     def list_sync(self) -> Iterable[str]:
         """Return all keys."""
@@ -255,14 +279,13 @@ class OverlayStore(CreatingStore):
         return BulkAccess(kind="buffers", get_many=self._get_payloads, set_many=self._set_payloads)
 
     def _get_payloads(self, keys: list[str]) -> list[Any]:
-        outside = [key for key in keys if key not in self._values and not self._is_removed(key)]
-        prototype = default_buffer_prototype()
-        below = dict(zip(outside, self._base.get_many_sync(outside, prototype), strict=True))
-        payloads: list[Any] = []
-        for key in keys:
-            value = self._note(key, below[key]) if key in below else self._values.get(key)
-            payloads.append(None if value is None else value.as_numpy_array())
-        return payloads
+        kept = {key: self._values.get(key, _UNTOUCHED) for key in keys}  # read once, as above
+        found = {key: value for key, value in kept.items() if value is not _UNTOUCHED}
+        below = [key for key in kept if key not in found and not self._is_removed(key)]
+        noted = set(filter(self._is_noted, below))
+        for key, value in zip(below, self._base.get_many_sync(below, default_buffer_prototype()), strict=True):
+            found[key] = value if key in noted else self._note(key, value)
+        return [None if value is None else value.as_numpy_array() for value in map(found.get, keys)]
 
     def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
         self._check_writable()
@@ -273,8 +296,6 @@ class OverlayStore(CreatingStore):
                 check_key(key)
                 self._defaults.pop(key, None)
             self._values.update(made)
-
-
 
 
 class OverlayStage(Stage):
