@@ -5,6 +5,7 @@ May import: everything up to ``zarr.api``. The changes themselves are kept by ``
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Self
 
@@ -43,9 +44,15 @@ class Transaction(OverlayStore):
         base = store if isinstance(store, SyncStore) and is_synchronous(store) else BlockingView(store)
         self._target = store
         super().__init__(base, f"transaction:{id(self)}", watch=True, read_only=store.read_only)
+        self._ended = threading.Event()  # for all views
         self._scopes: dict[str, LockScope] = {}
         """The lock scopes of changed nodes, as their arrays and groups require them."""
         self.noted_nodes = NotedNodes(runner_for(self).run)
+
+    @property
+    def read_only(self) -> bool:
+        """True if the store refuses every change: it was opened so, or the transaction is being stored or has ended."""
+        return self._read_only or self._ended.is_set()
 
     def note_locking(self, path: str, folder: str | None) -> None:
         """Note that other processes must be kept out of a node while the changes are stored."""
@@ -89,7 +96,9 @@ class Transaction(OverlayStore):
         self._check_writable()
         try:
             settle(self)
-            changes = self.changes()
+            with self._lock:
+                self._ended.set()
+                changes = self.changes()
             if changes.values or changes.removed:
                 self._store_held(changes)
         except TakenError as error:
@@ -125,12 +134,12 @@ class Transaction(OverlayStore):
     def rollback(self) -> None:
         """Discard all changes and end the transaction."""
         with self._lock:
+            self._ended.set()
+            self._removed.clear()  # first: a reader meanwhile must not take a node that was made anew for a removed one
             self._values.clear()
-            self._removed.clear()
             self._seen.clear()
             self._parts.clear()
             self.noted_nodes.taken()
-        self._read_only = True
 
     def __enter__(self) -> Self:
         return self

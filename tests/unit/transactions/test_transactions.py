@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +193,49 @@ def test_it_is_over_after_the_end(store: Any, arrays: Any) -> None:
         inside[:] = 3
     with pytest.raises(ReadOnlyError):
         tx.commit()
+
+
+LATE: dict[str, Callable[[Any], Any]] = {
+    "set": lambda tx: tx.set_sync("late", Buffer.from_bytes(b"1")),
+    "put": lambda tx: tx.put_if_absent_sync("late", Buffer.from_bytes(b"1")),
+    "many": lambda tx: tx.bulk_access().set_many([("late", b"1")]),
+    "delete": lambda tx: tx.delete_sync("k"),
+    "clear": lambda tx: tx.delete_dir_sync(""),
+    "view": lambda tx: tx.with_read_only(False).set_sync("late", Buffer.from_bytes(b"1")),
+}
+
+
+@pytest.mark.parametrize("change", LATE.values(), ids=LATE)
+def test_what_comes_while_it_is_stored_is_refused(change: Callable[[Any], Any]) -> None:
+    class Late(MemoryStore):
+        def apply_sync(self, changes: Any) -> None:
+            with pytest.raises(ReadOnlyError):
+                change(tx)
+            super().apply_sync(changes)
+
+    store = Late()
+    with zarr.transaction(store) as tx:
+        tx.set_sync("k", Buffer.from_bytes(b"0"))
+    with pytest.raises(ReadOnlyError):
+        change(tx)
+    assert list(store.list_sync()) == ["k"]
+
+
+def test_a_reader_at_the_end_finds_no_hole() -> None:
+    class Ending(MemoryStore):
+        def get_many_sync(self, keys: Any, *args: Any) -> Any:
+            found = super().get_many_sync(keys, *args)
+            tx.rollback()
+            return found
+
+    store = Ending()
+    store.set_sync("below", Buffer.from_bytes(b"0"))
+    tx = zarr.transaction(store)
+    tx.set_sync("kept", Buffer.from_bytes(b"1"))
+    access = tx.bulk_access()
+    assert access is not None
+    assert access.get_many is not None
+    assert [bytes(value) for value in access.get_many(["kept", "below"])] == [b"1", b"0"]
 
 
 def test_asynchronously(store: Any, arrays: Any) -> None:

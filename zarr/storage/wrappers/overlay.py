@@ -233,17 +233,17 @@ class OverlayStore(CreatingStore):
 
     def set_sync(self, key: str, value: Buffer) -> None:
         """Keep ``value`` for the key."""
-        self._check_writable()
         check_key(key)
         kept = frozen(check_buffer(self, value))
         with self._lock:
+            self._check_writable()  # under the lock: a value that comes while all are stored would be lost
             self._values[key] = kept
             self._defaults.pop(key, None)
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Keep ``value`` if the key has none."""
-        self._check_writable()
         with self._lock:
+            self._check_writable()
             if self.exists_sync(key):
                 return False
             if self._watch and not self._is_removed(key):
@@ -255,17 +255,17 @@ class OverlayStore(CreatingStore):
 
     def delete_sync(self, key: str) -> None:
         """Remove the key, if it is there."""
-        self._check_writable()
         check_key(key)
         with self._lock:
+            self._check_writable()
             self._values[key] = None
             self._defaults.pop(key, None)
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
-        self._check_writable()
         folder = prefix.rstrip("/")
         with self._lock:
+            self._check_writable()
             # Mark the removal first, then drop the values: a reader meanwhile must not find those of the store below.
             self._removed[folder] = None
             below = dir_prefix(folder)
@@ -288,10 +288,10 @@ class OverlayStore(CreatingStore):
         return [None if value is None else value.as_numpy_array() for value in map(found.get, keys)]
 
     def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
-        self._check_writable()
         make = default_buffer_prototype().buffer.from_bytes
         made = {key: None if payload is None else make(bytes(payload)) for key, payload in items}
         with self._lock:
+            self._check_writable()
             for key in made:
                 check_key(key)
                 self._defaults.pop(key, None)
