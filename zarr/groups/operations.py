@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -182,7 +182,17 @@ def require_group_steps(handle: GroupHandle, name: str, overwrite: bool = False)
     """
     if overwrite:
         return (yield from create_group_steps(handle, name, overwrite=True))
-    return (yield from nodes.or_found_steps(handle, _require_group_steps, name))
+    return (yield from _required_steps(handle, _require_group_steps, name))
+
+
+def _required_steps(handle: GroupHandle, steps: Callable[..., Steps[T]], *args: Any, **parameters: Any) -> Steps[T]:
+    """Run steps that find a member or create it; again in the store if a copy lacks what another writer has created."""
+    try:
+        return (yield from steps(handle, *args, **parameters))
+    except (errors.ContainsArrayError, errors.ContainsGroupError):
+        metadata = dataclasses.replace(handle.metadata, consolidated_metadata=None)
+        stored = GroupHandle(metadata, handle.store_path, config=handle.config)
+        return (yield from steps(stored, *args, **parameters))
 
 
 def _require_group_steps(handle: GroupHandle, name: str) -> Steps[NodeRecord]:
@@ -305,7 +315,7 @@ def require_array_steps(
         If there is a group, or an array of another shape or dtype.
     """
     asked: dict[str, Any] = {"shape": shape, "dtype": dtype, "exact": exact, **parameters}
-    return nodes.or_found_steps(handle, _require_array_steps, name, **asked)
+    return _required_steps(handle, _require_array_steps, name, **asked)
 
 
 def _require_array_steps(

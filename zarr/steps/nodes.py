@@ -440,22 +440,14 @@ def _delete_locked_steps(path: str, locking: str) -> Steps[None]:
     yield requests.DeletePrefix(path)
 
 
-def or_found_steps(place: Any, steps: Callable[..., Steps[T]], *args: Any, **parameters: Any) -> Steps[T]:
-    """Run steps that find a node or create it; run them again if another writer has created it in between.
-
-    Parameters
-    ----------
-    place : StorePath or handle
-    steps : function that returns steps
-    *args, **parameters
-        Further arguments of the steps, after the place.
-    """
-    try:
-        return (yield from steps(place, *args, **parameters))
-    except (ContainsArrayError, ContainsGroupError):
-        return (yield from steps(place, *args, **parameters))
-
-
 def opening_steps(place: StorePath, steps: Callable[..., Steps[T]], mode: str | None, *how: Any) -> Steps[T]:
     """Open a node or, in mode "a", create it; of several simultaneous calls, all get the same node."""
-    return or_found_steps(place, steps, mode, *how) if mode == "a" else steps(place, mode, *how)
+    return _or_found_steps(place, steps, mode, *how) if mode == "a" else steps(place, mode, *how)
+
+
+def _or_found_steps(place: StorePath, steps: Callable[..., Steps[T]], *how: Any) -> Steps[T]:
+    """Run steps that find a node or create it; run them again if another writer has created it in between."""
+    try:
+        return (yield from steps(place, *how))
+    except (ContainsArrayError, ContainsGroupError):
+        return (yield from steps(place, *how))

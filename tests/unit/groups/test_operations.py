@@ -76,6 +76,26 @@ def test_require_group(root: zarr.Group) -> None:
         root.require_group("x")
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_require_what_the_copy_lacks(zarr_format: Any) -> None:
+    store = MemoryStore()
+    zarr.create_group(store, zarr_format=zarr_format)
+    other = MemoryStore()  # another writer has stored the documents, and not yet the copy
+    made = zarr.create_group(other, zarr_format=zarr_format)
+    made.create_group("g", attributes={"k": 1})
+    made.create_array("x", shape=(2,), dtype="i4")
+    root = zarr.consolidate_metadata(store)
+    for key in list(other.list_sync()):
+        if "/" in key:
+            store.set_sync(key, other.get_sync(key))
+    assert root.require_group("g").attrs.asdict() == {"k": 1}
+    assert root.require_array("x", shape=(2,), dtype="i4").path == "x"
+    with pytest.raises(TypeError, match="array"):
+        root.require_group("x")
+    with pytest.raises(TypeError, match="group"):
+        root.require_array("g", shape=(2,))
+
+
 def test_require_array(root: zarr.Group) -> None:
     made = root.require_array("x", shape=(4,), dtype="int16")
     assert root.require_array("x", shape=4, dtype="int16") == made
