@@ -35,7 +35,7 @@ def test_every_operation_and_store_is_drawn() -> None:
     assert set.union(*(names(steps) for _, _, steps in programs)) >= {
         "create_array", "create_group", "write", "read", "read_many", "lazy", "append", "resize", "attributes",
         "delete", "move", "copy", "consolidate", "members", "reopen", "threads", "tasks", "group_batch", "array_batch",
-        "transaction",
+        "transaction", "conflict",
     }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ FILLS: dict[str, list[Any]] = {
 WEIGHTS = {
     "create_array": 8, "create_group": 3, "write": 16, "read": 10, "read_many": 2, "lazy": 3, "append": 5, "resize": 5,
     "attributes": 7, "delete": 2, "move": 3, "copy": 2, "consolidate": 1, "members": 3, "check": 1, "reopen": 2,
-    "threads": 4, "tasks": 2, "group_batch": 3, "array_batch": 2, "transaction": 2,
+    "threads": 4, "tasks": 2, "group_batch": 3, "array_batch": 2, "transaction": 2, "conflict": 2,
 }  # fmt: skip
 INSIDE_BATCH = ["write", "read", "append", "resize", "attributes", "create_array", "create_group", "members",
                 "threads", "lazy", "read_many", "consolidate", "move", "delete"]  # fmt: skip
@@ -96,7 +96,7 @@ class Maker:
             if depth or self.kind not in TRANSACTIONS:
                 return None
             before, commit = self.model.copy(), self.chance(0.75)
-            allowed = [op for op in WEIGHTS if op not in ("transaction", "reopen", "copy", *self.without)]
+            allowed = [op for op in WEIGHTS if op not in ("transaction", "conflict", "reopen", "copy", *self.without)]
             steps = self.steps(length, allowed, depth + 1)
             if not commit:
                 self.model = before
@@ -306,8 +306,14 @@ class Maker:
     def threads(self) -> dict[str, Any]:
         """Threads that take a node from one group object and change parts of it, or make nodes."""
         path = self.pick(self.model.arrays())
-        action = self.pick(["write", "write", "write", "attributes", "create"])
+        action = self.pick([*["write"] * 3, "attributes", "groups", "create", "require", "append", "consolidate"])
         return {"path": path, "count": self.random.randint(2, 8), "action": action, "seed": self.seed()}
+
+    def conflict(self) -> dict[str, Any]:
+        """Another writer changes what a transaction has read before it writes there."""
+        if self.kind not in TRANSACTIONS:
+            raise NotPossibleError(self.kind)
+        return {**self.write(), "out": self.chance(0.1), "way": self.pick(["held", "store"])}
 
     def tasks(self) -> dict[str, Any]:
         """Tasks that write parts of an array, in a batch or without."""

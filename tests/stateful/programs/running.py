@@ -7,7 +7,7 @@ import contextlib
 import sys
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,11 @@ import numpy as np
 
 import zarr
 from zarr.codecs import BloscCodec, GzipCodec, TransposeCodec, ZstdCodec
+from zarr.errors import TransactionConflictError
 
 from .model import Model, NotPossibleError, Step, numpy_dtype, same
-from .places import Place
-from .steps import apply, fits_batch
+from .places import FOLDERS, Place
+from .steps import SMALL, apply, fits_batch
 
 SWITCH_SECONDS = 1e-6
 """Threads take turns as often as they can, so that a race that is there is met."""
@@ -315,12 +316,33 @@ class Session:
         def attributes(number: int) -> None:
             group[path].attrs[f"t{number}"] = number
 
-        def create(number: int) -> None:
-            root = self.place.root(step["way"]) if self.scope is None else self.scope[1]
-            root.create_array(f"t/t{number}", shape=(3,), chunks=(2,), dtype="i4", overwrite=True)[:] = number
+        def groups(number: int) -> None:
+            above = path.rpartition("/")[0]
+            (group[above] if above else group).attrs[f"t{number}"] = number
 
-        work: Callable[[int], None] = {"write": write, "attributes": attributes, "create": create}[action]
-        run_at_once(work, count)
+        def consolidate(number: int) -> None:
+            attributes(number)
+            if not number:
+                zarr.consolidate_metadata(self.place.like(step["way"]) if self.scope is None else self.place.store)
+
+        def append(_: int) -> None:
+            group[path].append(values)
+
+        def root() -> Any:
+            return self.place.root(step["way"]) if self.scope is None else self.scope[1]
+
+        def create(number: int) -> None:
+            root().create_array(f"t/t{number}", **SMALL, overwrite=True)[:] = number
+
+        def require(_: int) -> None:
+            root().require_group(f"t/r{step['seed']}/g")
+            root().require_array(f"t/r{step['seed']}/a", **SMALL)
+
+        work: dict[str, Callable[[int], None]] = {
+            "write": write, "attributes": attributes, "groups": groups, "consolidate": consolidate, "append": append,
+            "create": create, "require": require,
+        }  # fmt: skip
+        run_at_once(work[action], count)
 
     def run_tasks(self, step: dict[str, Any], values: Any) -> None:
         group, path = self.group(step)
@@ -337,6 +359,9 @@ class Session:
 
     def run_group_batch(self, step: dict[str, Any], _: Any) -> None:
         group = self.node(step)
+        if self.place.kind in FOLDERS and self.place.kind != "local":
+            # A path gives a store of another name there: an open group with a copy does not see its changes.
+            group = zarr.open_group(self.place.store, path=step["path"], mode="r+", use_consolidated=False)
         options = {} if step["limit"] is None else {"max_bytes": step["limit"]}
         outer = self.scope
         with group.batch(**options):
@@ -357,20 +382,39 @@ class Session:
                 self.scope = outer
 
     def run_transaction(self, step: dict[str, Any], _: Any) -> None:
-        place, before = self.place, self.model.copy()
-        store, held = place.store, place.held
-        with contextlib.suppress(AbortedError), zarr.transaction(store) as changes:
-            place.store, place.held, place.in_transaction = changes, changes.group(), True
-            try:
+        before = self.model.copy()
+        with contextlib.suppress(AbortedError), zarr.transaction(self.place.store) as changes:
+            with self.inside(changes):
                 self.run_all(step["steps"])
-                self.check_all(place.root("held"))
-            finally:
-                place.store, place.held, place.in_transaction = store, held, False
+                self.check_all(self.place.root("held"))
             now, self.model = self.model, before
-            self.check_all(zarr.open_group(store, mode="r"))  # nobody else sees a change yet
+            self.check_all(zarr.open_group(self.place.store, mode="r"))  # nobody else sees a change yet
             if not step["commit"]:
                 raise AbortedError
             self.model = now
+
+    @contextlib.contextmanager
+    def inside(self, changes: Any) -> Iterator[None]:
+        """Work on a transaction for a while."""
+        place, store, held = self.place, self.place.store, self.place.held
+        place.store, place.held, place.in_transaction = changes, changes.group(), True
+        try:
+            yield
+        finally:
+            place.store, place.held, place.in_transaction = store, held, False
+
+    def run_conflict(self, step: dict[str, Any], needed: Any) -> None:
+        before, written = needed
+        try:
+            with zarr.transaction(self.place.store) as changes:
+                with self.inside(changes):
+                    self.run_read(step, before)
+                self.run_write(step, written)
+                with self.inside(changes):
+                    self.run_write(step, before)
+        except TransactionConflictError:
+            return
+        raise WrongError(f"no conflict: a transaction wrote what another writer had changed in {step['path']}")
 
     def run_all(self, steps: list[Step]) -> None:
         """Run steps one after the other; an error names its step."""

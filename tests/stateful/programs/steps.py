@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .model import ZEROS, Model, Node, NotPossibleError, Step, values_of
+from .model import ZEROS, Model, Node, NotPossibleError, Step, same, values_of
 
+SMALL = {"dtype": "i4", "shape": (3,), "chunks": (2,)}
 MADE_EMPTY = ("create_array", "api", "require_array", "open_array", "full", "zeros")
 
 
@@ -120,18 +121,32 @@ def write_rows(model: Model, step: dict[str, Any]) -> Any:
 
 
 def threads(model: Model, step: dict[str, Any]) -> Any:
-    path, action = step["path"], step["action"]
+    path, action, count = step["path"], step["action"], step["count"]
     if action == "write":
         return write_rows(model, step)
-    model.node(path, "array")
-    for i in range(step["count"]):
-        if action == "attributes":
-            model.nodes[path].attributes[f"t{i}"] = i
-        else:
+    node = model.node(path if action != "groups" else path.rpartition("/")[0])
+    if action == "append":  # all append the same, in whatever order
+        values = [model.append({**step, "axis": 0, "count": 1}) for _ in range(count)]
+        return values[-1]
+    if action == "require":
+        model.make_room(f"t/r{step['seed']}/g")
+        model.nodes[f"t/r{step['seed']}/g"] = Node()
+        model.nodes[f"t/r{step['seed']}/a"] = Node({}, SMALL, np.zeros(3, "i4"))
+    for i in range(count if action in ("attributes", "groups", "consolidate", "create") else 0):
+        if action == "create":
             model.make_room(f"t/t{i}", overwrite=True)
-            spec = {"dtype": "i4", "shape": (3,), "chunks": (2,)}
-            model.nodes[f"t/t{i}"] = Node({}, spec, np.full(3, i, "i4"))
+            model.nodes[f"t/t{i}"] = Node({}, SMALL, np.full(3, i, "i4"))
+        else:
+            node.attributes[f"t{i}"] = i
     return None
+
+
+def conflict(model: Model, step: dict[str, Any]) -> Any:
+    before, whole = model.expected(step).copy(), model.node(step["path"]).values.copy()
+    written = model.write(step)
+    if same(model.node(step["path"]).values, whole):
+        raise NotPossibleError("no change")
+    return before, written
 
 
 def members(model: Model, step: dict[str, Any]) -> Any:
@@ -145,7 +160,7 @@ APPLY: dict[str, Any] = {
     "create_array": create_array, "create_group": create_group, "delete": delete, "move": move, "copy": copy_node,
     "write": Model.write, "read": Model.expected, "read_many": read_many, "lazy": lazy, "append": Model.append,
     "resize": lambda model, step: model.resize(step["path"], step["new"]), "attributes": Model.set_attributes,
-    "threads": threads, "tasks": write_rows, "members": members,
+    "threads": threads, "tasks": write_rows, "members": members, "conflict": conflict,
 }  # fmt: skip
 
 
@@ -154,9 +169,7 @@ def apply(model: Model, step: Step) -> Any:
     name, parameters = step
     if name not in APPLY:
         return None
-    if name == "write" and parameters["kind"] == "blocks":
-        check_blocks(model, parameters)
-    if name == "read" and parameters["kind"] == "blocks":
+    if name in ("write", "read", "conflict") and parameters["kind"] == "blocks":
         check_blocks(model, parameters)
     before = model.nodes
     model.nodes = dict(before)  # a step that is refused half way leaves no trace of nodes
@@ -185,7 +198,7 @@ def fits_batch(step: Step, batch: str) -> bool:
         return parameters["how"] in ("create_array", "data") or not parameters["overwrite"]
     if name == "create_group":
         return not parameters["overwrite"]
-    return not (name == "threads" and parameters["action"] == "create" and batch)
+    return not (name == "threads" and parameters["action"] in ("create", "require") and batch)
 
 
 def check_blocks(model: Model, step: dict[str, Any]) -> None:
