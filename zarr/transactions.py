@@ -90,8 +90,8 @@ class Transaction(OverlayStore):
         Raises
         ------
         TransactionConflictError
-            If another writer changed a metadata document that the transaction read, or a value that it read and then
-            wrote. Nothing was stored; run the transaction again.
+            If another writer changed a metadata document that the transaction read, a value that it read and then
+            wrote, or a node that it moved. Nothing was stored; run the transaction again.
         """
         self._check_writable()
         try:
@@ -117,6 +117,7 @@ class Transaction(OverlayStore):
             holder.acquire(documents, "node", (), changes.removed)
             holder.acquire(chunks, "chunk")
             holder.acquire((), "chunk", lock_files(self._target, documents, chunks, changes.removed, self._scopes))
+            self._check_listed()
             note_change()
             self._apply(changes)
         for key in documents:
@@ -139,6 +140,7 @@ class Transaction(OverlayStore):
             self._values.clear()
             self._seen.clear()
             self._parts.clear()
+            self._listed.clear()
             self.noted_nodes.taken()
 
     def __enter__(self) -> Self:
@@ -165,7 +167,8 @@ def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = No
     the same order, without a journal.
 
     Until then the changes are kept encoded in memory. If another writer changes a value that the transaction has read
-    and changed, or a metadata document that it has read, the transaction fails and stores nothing.
+    and changed, a node that it has moved, or a metadata document that it has read, the transaction fails and stores
+    nothing.
 
     Parameters
     ----------

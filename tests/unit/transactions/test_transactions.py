@@ -140,6 +140,26 @@ def test_a_part_of_a_shard_that_stays_is_no_conflict(store: Any) -> None:
     assert read(store, "x") == [2, *[1] * 7, 3, *[1] * 7]
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("change", ["a chunk", "a new chunk", "a new node", "an attribute"])
+def test_what_is_moved_is_not_changed_meanwhile(store: Any, zarr_format: Any, change: str) -> None:
+    group = zarr.create_group(store, path="g", zarr_format=zarr_format)
+    x = group.create_array("x", shape=(6,), chunks=(2,), dtype="i4")
+    x[:2] = 1
+    with pytest.raises(TransactionConflictError), zarr.transaction(store) as tx:
+        tx.group().move("g", "h")
+        if change == "an attribute":
+            x.attrs["k"] = 1
+        elif change == "a new node":
+            group.create_array("y", shape=(1,), dtype="i4")
+        else:
+            x[0 if change == "a chunk" else 4] = 9
+    assert sorted(zarr.open_group(store, mode="r").keys()) == ["g"]
+    with zarr.transaction(store) as tx:
+        tx.group().move("g", "h")
+    assert zarr.open_group(store, mode="r")["h/x"][:].sum() == {"a chunk": 10, "a new chunk": 11}.get(change, 2)
+
+
 @pytest.mark.parametrize("part", [None, RangeByteRequest(0, 1)])
 def test_threads_that_read_two_values_of_a_key_conflict(part: Any) -> None:
     slow, go_on = threading.Event(), threading.Event()

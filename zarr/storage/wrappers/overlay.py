@@ -17,7 +17,7 @@ from zarr.abc.stores.changes import Changes, Stage, TakenError, is_document
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.base import CreatingStore
 from zarr.storage.checks import check_buffer, frozen
-from zarr.storage.keys import check_key, child_names, dir_prefix, is_below_any
+from zarr.storage.keys import check_key, child_names, dir_prefix, is_below_any, is_lock
 from zarr.storage.ranges import slice_of
 
 
@@ -117,6 +117,7 @@ class OverlayStore(CreatingStore):
         self._removed: dict[str, None] = {}
         self._seen: dict[str, bytes | None] = {}
         self._parts: dict[str, set[tuple[ByteRequest, bytes | None]]] = {}
+        self._listed: dict[str, set[str]] = {}
         self._defaults: dict[str, None] = {}
 
     def __str__(self) -> str:
@@ -139,11 +140,15 @@ class OverlayStore(CreatingStore):
         return ""
 
     def changes(self, absent: Collection[str] = ()) -> Changes:
-        """Return the changes, and the values that must still be there: documents, and values read before a write."""
+        """Return the changes, and the values that must still be there: documents, and values read before a change."""
+
+        def counts(key: str) -> bool:
+            return key in self._values or is_document(key) or self._is_removed(key)
+
         with self._lock:
-            for key in [key for key in self._parts if key in self._values or is_document(key)]:
+            for key in filter(counts, list(self._parts)):
                 self._note(key, self._base.get_sync(key))
-            seen = {key: digest for key, digest in self._seen.items() if key in self._values or is_document(key)}
+            seen = {key: digest for key, digest in self._seen.items() if counts(key)}
             defaults = frozenset(key for key in self._defaults if self._values.get(key) is not None)
             removed = tuple(folder for folder in self._removed if not (folder and self._is_removed(folder)))
             return Changes(removed, dict(self._values), absent, seen, defaults)
@@ -152,6 +157,18 @@ class OverlayStore(CreatingStore):
 
     def _is_removed(self, key: str) -> bool:
         return is_below_any(key, self._removed)
+
+    def _check_listed(self) -> None:
+        """Check that what was listed and then removed, as by a move, is all that is there.
+
+        Raises
+        ------
+        TakenError
+        """
+        for prefix in filter(self._is_removed, self._listed):
+            for key in self._base.list_prefix_sync(prefix):
+                if key not in self._listed[prefix] and not is_lock(key):
+                    raise TakenError(key)
 
     def _is_noted(self, key: str) -> bool:
         return not self._watch or key in self._seen
@@ -214,7 +231,9 @@ class OverlayStore(CreatingStore):
         """Return all keys that begin with the prefix, in order."""
         with self._lock:
             found = {key for key, value in self._values.items() if value is not None and key.startswith(prefix)}
-            below = [] if not prefix and "" in self._removed else self._base.list_prefix_sync(prefix)
+            below = set() if not prefix and "" in self._removed else set(self._base.list_prefix_sync(prefix))
+            if self._watch and not self._is_removed(prefix):
+                self._listed[prefix] = below
             found.update(key for key in below if key not in self._values and not self._is_removed(key))
         return sorted(found)
 
