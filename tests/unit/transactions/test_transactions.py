@@ -195,6 +195,14 @@ def test_a_changed_document_is_a_conflict(store: Any, arrays: Any) -> None:
     assert read(store, "x") == [0, 1, 2, 3]
 
 
+def test_a_key_that_is_deleted_and_put_is_no_conflict(store: Any) -> None:
+    zarr.create_array(store, name="x", data=np.zeros(2, int))
+    with zarr.transaction(store) as tx:
+        tx.delete_sync("x/zarr.json")
+        tx.group().create_array("x", data=np.ones(2, int))
+    assert read(store, "x") == [1, 1]
+
+
 def test_of_two_creators_one_wins(store: Any) -> None:
     zarr.create_group(store)
     first, second = zarr.transaction(store), zarr.transaction(store)

@@ -265,7 +265,7 @@ class OverlayStore(CreatingStore):
             self._check_writable()
             if self.exists_sync(key):
                 return False
-            if self._watch and not self._is_removed(key):
+            if self._watch and key not in self._values and not self._is_removed(key):
                 self._seen.setdefault(key, None)
             self.set_sync(key, value)
             if not self._watch:
