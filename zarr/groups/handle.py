@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from zarr._lazy import LazyModule
+from zarr._process import at_fork
 from zarr.steps.consolidated import version
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
+    import dataclasses
+
     from zarr.abc.store import Store
     from zarr.metadata import group
     from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
 else:
+    dataclasses = LazyModule("dataclasses")
     group = LazyModule("zarr.metadata.group")
 
 NodeMetadata: TypeAlias = "ArrayV2Metadata | ArrayV3Metadata | GroupMetadata"
 Nodes: TypeAlias = Mapping[str, NodeMetadata]
+
+_swapping = threading.RLock()  # reentrant: a finalizer may change a group at any allocation
+
+
+def _renew() -> None:
+    global _swapping
+    _swapping = threading.RLock()
+
+
+at_fork(renew=_renew)
 
 
 class GroupHandle:
@@ -41,7 +56,9 @@ class GroupHandle:
         used.
     """
 
-    __slots__ = ("__weakref__", "batch", "config", "metadata", "origin", "perhaps_unstored", "read", "store_path")
+    __slots__ = (
+        "__weakref__", "batch", "config", "metadata", "origin", "perhaps_unstored", "read", "store_path", "stored",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -60,6 +77,8 @@ class GroupHandle:
         """True if it was made from metadata that may not be stored yet."""
         self.batch: Any = None
         """The open batch of the arrays that are opened from the group (see ``zarr/arrays/io/batch.py``)."""
+        self.stored: Mapping[str, Any] | None = None
+        """The attributes that were stored last through this handle."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (GroupHandle, (self.metadata, self.store_path, self.origin, self.config))
@@ -98,6 +117,32 @@ class GroupHandle:
         """True if the stored consolidated metadata has changed since it was read here."""
         copy = self.metadata.consolidated_metadata
         return copy is not None and self.version_of(copy) != version(self.store, self.origin)
+
+    def show_stored(self, attributes: dict[str, Any]) -> None:
+        """Show attributes that were just stored; call this while the node is held."""
+        with _swapping:
+            self.stored = attributes
+            self.metadata = dataclasses.replace(self.metadata, attributes=attributes)
+
+    def show_copy(self, copy: ConsolidatedMetadata) -> None:
+        """Show other consolidated metadata with the present attributes."""
+        with _swapping:
+            self.metadata = dataclasses.replace(self.metadata, consolidated_metadata=copy)
+
+    def show_read(self, metadata: GroupMetadata, stored: Mapping[str, Any] | None) -> None:
+        """Show metadata that was read.
+
+        Parameters
+        ----------
+        metadata : GroupMetadata
+        stored : mapping or None
+            ``self.stored`` before the read. Attributes that another thread or task has stored since then stay: what
+            was read may be older.
+        """
+        with _swapping:
+            if self.stored is not None and self.stored is not stored:
+                metadata = dataclasses.replace(metadata, attributes=dict(self.stored))
+            self.metadata = metadata
 
     def version_of(self, copy: ConsolidatedMetadata | None) -> int | None:
         """Return the version at which a copy was read here; None if that is unknown."""

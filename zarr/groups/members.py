@@ -45,7 +45,7 @@ def fresh_steps(handle: GroupHandle) -> Steps[None]:
         settle(handle.store)
     if not handle.stale:
         return
-    origin = StorePath(handle.store, handle.origin)
+    origin, stored = StorePath(handle.store, handle.origin), handle.stored
     try:
         top = yield from open_group_steps(origin, handle.metadata.zarr_format, again=True)
     except NodeNotFoundError:
@@ -55,7 +55,7 @@ def fresh_steps(handle: GroupHandle) -> Steps[None]:
         relative = handle.path[len(handle.origin) :].strip("/")
         metadata = look_up(top.consolidated, relative)
     if isinstance(metadata, GroupMetadata):
-        handle.metadata = metadata
+        handle.show_read(metadata, stored)
     else:
         metadata = handle.metadata
     handle.read = metadata.consolidated_metadata, top.version_of(top.consolidated)
@@ -82,7 +82,7 @@ def forget_member(handle: GroupHandle, path: str, noted: Mapping[str, tuple[int,
         return
     read_at = handle.version_of(copy)
     before, after = noted.get(handle.origin, (-1, -1))
-    handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=less)
+    handle.show_copy(less)
     handle.read = less, after if read_at == before else read_at
 
 

@@ -381,7 +381,6 @@ def update_attributes_steps(
     documents = metadata.to_buffer_dict(default_buffer_prototype())
     yield from record_changes_steps(handle.store, {handle.path: documents}, locking=locking_of(handle))
     yield from fresh_steps(handle)
-    handle.metadata = dataclasses.replace(handle.metadata, attributes=metadata.attributes)
 
 
 def _change_attributes_steps(
@@ -412,6 +411,7 @@ def _change_attributes_steps(
     for name, value in documents.items():
         if name in names:
             yield Put(f"{prefix}{name}", value)
+    handle.show_stored(merged)
     return stored
 
 

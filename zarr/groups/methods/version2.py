@@ -73,8 +73,10 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         return [name for name, _ in self.members()]
 
     def _read_attributes(self) -> None:
+        stored = self._handle.stored
         found = self._run(open_group_steps(self.store_path, self.metadata.zarr_format))
-        self._handle.metadata, self._handle.read = found.metadata, found.read
+        self._handle.show_read(found.metadata, stored)
+        self._handle.read = found.read
 
     def clear(self) -> None:
         """Remove all members.
