@@ -190,3 +190,31 @@ def test_two_appends_by_each_of_fifty_threads(objects: int) -> None:
 
     run_together([partial(append, number) for number in range(50)])
     assert sorted(zarr.open_array(handles[0].store, mode="r")[:].tolist()) == list(range(100))
+
+
+# --------------------------------------------------------------------------------------------- opening
+
+
+class OpenedSlowly(MemoryStore):
+    """A store that waits while it is opened."""
+
+    async def _open(self) -> None:
+        await asyncio.sleep(0.01)
+        await super()._open()
+
+
+async def test_tasks_that_meet_a_store_first_open_it_once() -> None:
+    store = OpenedSlowly()
+    await asyncio.gather(store._ensure_open(), store.exists("a"), store.exists("b"))
+    assert store._is_open
+    with pytest.raises(ValueError, match="already open"):
+        await store._open()
+
+
+@pytest.mark.parametrize("kind", STORES)
+def test_threads_that_meet_a_store_first_open_it_once(kind: str, tmp_path: Path) -> None:
+    for turn in range(rounds(20, 200)):
+        store = make_store(kind, tmp_path / str(turn))
+        run_together([lambda store=store: asyncio.run(store.exists("a")) for _ in range(4)])
+        assert store._is_open
+        store.close()

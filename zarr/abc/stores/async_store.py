@@ -114,9 +114,13 @@ class Store(ABC):
         self._is_open = True
 
     async def _ensure_open(self) -> None:
-        """Open the store if it is not open yet."""
+        """Open the store if it is not open yet; several threads and tasks may meet it first at the same time."""
         if not self._is_open:
-            await self._open()
+            try:
+                await self._open()
+            except ValueError:
+                if not self._is_open:  # otherwise another one was faster
+                    raise
 
     @property
     def read_only(self) -> bool:

@@ -262,7 +262,7 @@ class SyncStore(Store):
 
     async def _call(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if not self._is_open:
-            await self._open()
+            await self._ensure_open()
         return await asyncio.to_thread(func, *args, **kwargs) if self.blocking else func(*args, **kwargs)
 
     async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
