@@ -98,6 +98,21 @@ def add_or_be_refused(path: Path, key: str, answers: Any) -> None:
         answers.put("done")
 
 
+def test_threads_that_begin_to_change_a_file_together(tmp_path: Path) -> None:
+    """One of them claims the file for all: none takes another one for a foreign process."""
+    for turn in range(rounds(30, 300)):
+        path = tmp_path / f"{turn}.zip"
+        with ZipStore(path, mode="w") as store:
+            put(store, "a/0", b"0")
+            put(store, "b", b"1")
+        with ZipStore(path, mode="a") as store:
+            assert store.exists_sync("b")  # open, and not claimed yet
+            actions = [lambda s=store: s.delete_dir_sync("a"), lambda s=store: s.delete_dir_sync("c")]
+            readers = [lambda s=store: [s.get_sync("b") for _ in range(50)]]
+            run_together([*actions, *readers, lambda s=store: put(s, "d", b"2")])
+        assert contents(path) == {"b": b"1", "d": b"2"}
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no locks of whole files")
 @pytest.mark.slow
 def test_another_process_is_kept_out_while_one_adds(tmp_path: Path) -> None:

@@ -274,8 +274,9 @@ class Archive:
 
     def note_read(self, key: str) -> None:
         """Note that a key is about to be read: the next change may follow from its value."""
-        if self._seen is not None:
-            self._seen.add(key)
+        seen = self._seen  # looked up once: another thread may claim the file meanwhile
+        if seen is not None:
+            seen.add(key)
         elif self._stale:
             self._stale.discard(key)
 

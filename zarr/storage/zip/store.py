@@ -281,10 +281,12 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix, in one step."""
         self._check_writable()
-        if not prefix:
-            self._archive.check_ours()
-        self._archive.make_writable()
-        super().delete_dir_sync(prefix)
+        archive = self._archive
+        with archive.lock:  # of two threads that claimed the file, the second would take the first for another process
+            if not prefix:
+                archive.check_ours()
+            archive.make_writable()
+            super().delete_dir_sync(prefix)
 
     async def clear(self) -> None:
         """Remove all keys. The old contents are not read, so they may be damaged."""
