@@ -26,6 +26,7 @@ from zarr.buffer import cpu
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
 from zarr.storage import DBMStore, LMDBStore, LocalStore, MemoryStore, ObjectStore, SQLiteStore, WrapperStore
+from zarr.storage.databases.dbm import DBMFile
 from zarr.storage.databases.lmdb import environment_of
 from zarr.testing.store import StoreTests
 
@@ -587,3 +588,25 @@ def test_a_dbm_file_is_used_by_threads_whoever_has_opened_it(tmp_path: Path) -> 
                 assert pool.submit(value, reader, key).result() == b"2"
         reader.close()
         store.close()
+
+
+def test_a_dbm_file_that_is_read_while_it_is_made_writable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make("dbm", tmp_path / "data").set_sync("a", B(b"1"))
+    reader = make("dbm", tmp_path / "data", read_only=True)
+    close, threads = DBMFile.close, []
+
+    def close_while_another_reads(file: DBMFile) -> None:
+        close(file)
+        threads.append(threading.Thread(target=value, args=(reader, "a")))
+        threads[0].start()
+        threads[0].join(0.3)  # it waits for the file; otherwise it opens it for reading, for all
+
+    assert value(reader, "a") == b"1"
+    with monkeypatch.context() as patch:
+        patch.setattr(DBMFile, "close", close_while_another_reads)
+        store = make("dbm", tmp_path / "data")
+        store.set_sync("b", B(b"2"))
+    threads[0].join()
+    assert (value(reader, "a"), value(reader, "b")) == (b"1", b"2")
+    reader.close()
+    store.close()

@@ -83,8 +83,9 @@ class DBMFile:
 
     def make_writable(self) -> None:
         """Let the next use open the file for writing."""
-        self.close()
-        self.read_only = False
+        with self.lock:  # otherwise a reader could open it once more in between, for all
+            self.close()
+            self.read_only = False
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
@@ -200,9 +201,10 @@ class DBMStore(DatabaseStore):
     @property
     def _file(self) -> DBMFile:
         """Return the file; the first use opens it."""
-        if self._opened is None:
-            self._opened = dbm_file(self._place, self.opener, self.read_only, self.options)
-        return self._opened
+        opened = self._opened  # looked up once: another thread may close the store
+        if opened is None:
+            opened = self._opened = dbm_file(self._place, self.opener, self.read_only, self.options)
+        return opened
 
     def _exists(self) -> bool:
         return self._file.exists()
@@ -246,7 +248,8 @@ class DBMStore(DatabaseStore):
         """Store ``value`` if the key still holds ``expected`` (None: no value); one step for this process."""
         self._check_writable()
         data, old = self._data(value), None if expected is None else self._data(expected)
-        with self._file.lock:
+        file = self._file  # kept: another thread may close the store meanwhile
+        with file.lock:
             if self._payload(key) != old:
                 return False
             self._set_payloads([(key, data)])
