@@ -41,6 +41,7 @@ class CacheRecords:
         """The number of removals: values read before a removal may be old ones."""
         self.parts: dict[Entry, Buffer] = {}
         self._entries: OrderedDict[Entry, tuple[int, float]] = OrderedDict()
+        self._storing: dict[Entry, int] = {}
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -70,10 +71,14 @@ class CacheRecords:
             self.hits += hit
             self.misses += not hit
 
-    def add(self, entry: Entry, size: int, moment: int) -> tuple[bool, list[Entry]]:
-        """Record an entry unless one was forgotten since ``moment``; return success and the evicted entries."""
+    def begin(self, entry: Entry, size: int, moment: int) -> tuple[bool, list[Entry]]:
+        """Make room for an entry; return success and the evicted entries.
+
+        There is none if another one was forgotten since ``moment``, or while another caller stores the same entry: of
+        two values that are stored at once, the older one could stay.
+        """
         with self._lock:
-            if self.changes != moment:
+            if self.changes != moment or entry in self._storing:
                 return False, []
             self._drop(entry)
             if self.max_size is not None and size > self.max_size:
@@ -81,13 +86,27 @@ class CacheRecords:
                 return False, []
             gone: list[Entry] = []
             while self.max_size is not None and self.size + size > self.max_size:
+                if not self._entries:  # the rest is just being stored
+                    return False, gone
                 oldest = next(iter(self._entries))
                 self._drop(oldest)
                 self.evictions += 1
                 gone.append(oldest)
-            self._entries[entry] = (size, time.monotonic())
+            self._storing[entry] = size
             self.size += size
             return True, gone
+
+    def end(self, entry: Entry, moment: int | None, part: Buffer | None = None) -> bool:
+        """Record an entry that is stored now, unless one was forgotten since ``moment``; return success."""
+        with self._lock:
+            size = self._storing.pop(entry)
+            if self.changes != moment:
+                self.size -= size
+                return False
+            self._entries[entry] = (size, time.monotonic())
+            if part is not None:
+                self.parts[entry] = part
+            return True
 
     def _drop(self, entry: Entry) -> None:
         found = self._entries.pop(entry, None)
@@ -111,7 +130,7 @@ class CacheRecords:
             self.changes += 1
             self._entries.clear()
             self.parts.clear()
-            self.size = 0
+            self.size = sum(self._storing.values())
 
 
 class CacheStore(StepsStore):
@@ -336,17 +355,24 @@ class CacheStore(StepsStore):
         return known, missing
 
     def _remember_steps(self, entry: Entry, value: Buffer, moment: int) -> Steps[None]:
-        """Cache values read or written since ``moment``, unless there were writes in between."""
-        fits, gone = self._records.add(entry, len(value), moment)
-        for name, part in gone:
-            if part is None:
-                yield Call(self._cache, "delete", name)
-        if fits and entry[1] is None:
-            yield Call(self._cache, "set", entry[0], value)
-        elif fits:
-            self._records.parts[entry] = value
-        if fits and self._records.changes != moment:
-            yield from self._forget_steps(entry[0])
+        """Cache values read or written since ``moment``, unless there were writes in between.
+
+        A value is found only after it was stored, and only if nothing was forgotten until then.
+        """
+        whole = entry[1] is None
+        fits, gone = self._records.begin(entry, len(value), moment)
+        try:
+            for name, part in gone:
+                if part is None:
+                    yield Call(self._cache, "delete", name)
+            if fits and whole:
+                yield Call(self._cache, "set", entry[0], value)
+        except BaseException:
+            if fits:
+                self._records.end(entry, None)
+            raise
+        if fits and not self._records.end(entry, moment, None if whole else value) and whole:
+            yield Call(self._cache, "delete", entry[0])
 
     def _forget_steps(self, key: str) -> Steps[None]:
         for name in self._records.forget(key):

@@ -222,10 +222,62 @@ async def test_a_write_that_failed_leaves_nothing_in_the_cache() -> None:
     class Failing(MemoryStore):
         def set_sync(self, key: str, value: Any) -> None:
             super().set_sync(key, value)
-            store._records.add(("a", None), 3, store._records.changes)  # somebody has read meanwhile
+            store._records.begin(("a", None), 3, store._records.changes)
+            store._records.end(("a", None), store._records.changes)  # somebody has read meanwhile
             raise OSError("the answer was lost")
 
     store = CacheStore(Failing({"a": value(b"old")}), cache_store=MemoryStore({"a": value(b"old")}))
     with pytest.raises(OSError, match="lost"):
         store.set_sync("a", value(b"new"))
     assert await read(store, "a") == b"new"
+
+
+class Handing(MemoryStore):
+    """A store in which one value arrives late, and is looked at by others before its call returns."""
+
+    before: Any = staticmethod(lambda: None)
+    after: Any = staticmethod(lambda: None)
+
+    def set_sync(self, key: str, value: Any) -> None:
+        before, after, self.before, self.after = self.before, self.after, lambda: None, lambda: None
+        before()
+        super().set_sync(key, value)
+        after()
+
+
+@pytest.mark.parametrize("waits", [False, True])
+async def test_a_writer_reads_its_own_value_while_an_older_one_is_cached(waits: bool) -> None:
+    """Another caller has read the old value, and stores it in the cache late."""
+    cache = Handing()
+    store = CacheStore(MemoryStore({"a": value(b"old")}), cache_store=cache)
+    found = []
+    write = lambda: store.set_sync("a", value(b"new"))  # noqa: E731
+    look = lambda: found.append(store.get_sync("a").to_bytes())  # type: ignore[union-attr]  # noqa: E731
+    cache.before, cache.after = write, look
+    old = await read(store, "a") if waits else store.get_sync("a").to_bytes()  # type: ignore[union-attr]
+    assert old == b"old"
+    look()
+    assert found == [b"new", b"new"]
+    for cached in (store.cache_info()["tracked_keys"], len(cache._store_dict)):
+        assert cached <= 1
+
+
+def test_a_part_that_was_read_before_a_write_does_not_come_back() -> None:
+    part = RangeByteRequest(0, 2)
+    below = Interrupted({"a": value(b"old")})
+    store = CacheStore(below, cache_store=MemoryStore())
+    below.meanwhile = lambda: (store.set_sync("a", value(b"new")), store.get_sync("a", byte_range=part))
+    store.get_sync("a", byte_range=part)
+    assert store.get_sync("a", byte_range=part).to_bytes() == b"ne"  # type: ignore[union-attr]
+
+
+def test_what_cannot_be_cached_leaves_no_trace() -> None:
+    class Full(MemoryStore):
+        def set_sync(self, key: str, value: Any) -> None:
+            raise OSError("no space")
+
+    store = CacheStore(MemoryStore({"a": value(b"x")}), cache_store=Full(), max_size=10)
+    for _ in range(2):
+        with pytest.raises(OSError, match="no space"):
+            store.get_sync("a")
+    assert (store.cache_info()["current_size"], store.cache_info()["tracked_keys"]) == (0, 0)
