@@ -203,6 +203,45 @@ def test_a_cache_is_used_by_arrays() -> None:
     assert below.reads.count("0") == 1
 
 
+class Watched(dict[str, Any]):
+    """A mapping in which somebody acts between what is done and the end of the call."""
+
+    meanwhile: Any = None
+
+    def _act(self) -> None:
+        act, self.meanwhile = self.meanwhile, None
+        if act is not None:
+            act()
+
+    def __getitem__(self, key: str) -> Any:
+        found = super().__getitem__(key)
+        self._act()
+        return found
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        super().__setitem__(key, value)
+        self._act()
+
+
+def test_a_cache_of_threads_has_no_old_values() -> None:
+    below = Watched(a=b"old")
+    cache = zarr.LRUStoreCache(below, max_size=4)
+    below.meanwhile = lambda: cache.__setitem__("a", b"newer")  # too long to be cached itself
+    assert cache["a"] == b"old"
+    assert cache["a"] == b"newer"
+    below.meanwhile = lambda: cache.__delitem__("a")
+    assert cache["a"] == b"newer"
+    with pytest.raises(KeyError):
+        cache["a"]
+    below.meanwhile = lambda: cache.__setitem__("a", b"2")
+    cache["a"] = b"1"
+    assert (cache["a"], below["a"]) == (b"2", b"2")
+    cache.invalidate()
+    below.meanwhile = lambda: (below.update(a=b"3"), cache.invalidate())
+    assert cache["a"] == b"2"
+    assert cache["a"] == b"3"
+
+
 def test_functions_of_stores() -> None:
     values: dict[str, Any] = {"foo": b"aaa", "bar/b": b"bb"}
     assert [zarr.storage.getsize(store) for store in (values, object(), {"a": None})] == [3, -1, -1]

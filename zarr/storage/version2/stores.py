@@ -574,6 +574,8 @@ class CachedMapping(MutableMapping[str, Any]):
         self.hits = self.misses = 0
         self._size = 0
         self._values: OrderedDict[str, Any] = OrderedDict()
+        self._awaited: dict[str, object] = {}
+        """For each key the last call that waits for the mapping below, unless a change has begun or ended since."""
         self._keys: list[str] | None = None
         self._contains: dict[str, bool] = {}
         self._lock = threading.RLock()
@@ -590,12 +592,25 @@ class CachedMapping(MutableMapping[str, Any]):
                 self.hits += 1
                 self._values.move_to_end(key)
                 return self._values[key]
-        value = self.below[key]
+            mine = self._awaited[key] = object()
+        try:
+            value = self.below[key]
+        except BaseException:
+            self._is_latest(key, mine)
+            raise
         with self._lock:
             self.misses += 1
-            if key not in self._values:
+            if self._is_latest(key, mine):
                 self._keep(key, value)
         return value
+
+    def _is_latest(self, key: str, mine: object) -> bool:
+        """Return True if what a call has read or written is certainly the present value; the call ends."""
+        with self._lock:
+            latest = self._awaited.get(key) is mine
+            if latest:
+                del self._awaited[key]
+            return latest
 
     def _keep(self, key: str, value: Any) -> None:
         """Keep a value, and drop those that were used longest ago."""
@@ -608,20 +623,33 @@ class CachedMapping(MutableMapping[str, Any]):
         self._size += size
 
     def _forget(self, key: str) -> None:
-        value = self._values.pop(key, None)
-        self._size -= 0 if value is None else len(value)
+        """Forget what is known of a key whose change begins or ends."""
+        with self._lock:
+            self.invalidate_keys()
+            self._awaited.pop(key, None)
+            value = self._values.pop(key, None)
+            self._size -= 0 if value is None else len(value)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        self.below[key] = value
         with self._lock:
-            self.invalidate_keys()
             self._forget(key)
-            self._keep(key, as_bytes(value))
+            mine = self._awaited[key] = object()
+        try:
+            self.below[key] = value
+        except BaseException:
+            self._forget(key)
+            raise
+        with self._lock:
+            latest = self._is_latest(key, mine)
+            self._forget(key)
+            if latest:  # of two values that are set at once, either may be the final one
+                self._keep(key, as_bytes(value))
 
     def __delitem__(self, key: str) -> None:
-        del self.below[key]
-        with self._lock:
-            self.invalidate_keys()
+        self._forget(key)
+        try:
+            del self.below[key]
+        finally:
             self._forget(key)
 
     def __contains__(self, key: object) -> bool:
@@ -642,6 +670,7 @@ class CachedMapping(MutableMapping[str, Any]):
     def invalidate_values(self) -> None:
         """Drop all cached values."""
         with self._lock:
+            self._awaited.clear()
             self._values.clear()
             self._size = 0
 
