@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import UserDict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 import zarr
+from tests.trust.together import rounds, run_together
 from zarr.errors import ArrayNotFoundError, CopyError, GroupNotFoundError, PathNotFoundError
 
 from .names import resolve
@@ -404,6 +406,23 @@ def test_attributes_of_a_store() -> None:
     assert dict(attrs) == dict(zarr.attrs.Attributes(store=values, key=".zattrs", cache=False)) == {"c": 3}
     with pytest.raises(PermissionError):
         zarr.attrs.Attributes(values, read_only=True)["a"] = 1
+
+
+def test_attributes_of_a_store_among_threads() -> None:
+    """Also with those of an array at the same place."""
+
+    def change(attrs: Any, number: int) -> None:
+        for i in range(4):
+            attrs[f"{number}.{i}"] = i
+            assert attrs[f"{number}.{i}"] == i
+
+    for _ in range(rounds(5, 50)):
+        values = zarr.storage.KVStore({})
+        array = zarr.create(3, store=values)
+        shared, own = (zarr.attrs.Attributes(values, key=".zattrs") for _ in range(2))
+        users = [shared, shared, own, array.attrs]
+        run_together([partial(change, attrs, number) for number, attrs in enumerate(users)])
+        assert len(json.loads(values[".zattrs"])) == 16
 
 
 @pytest.mark.parametrize("dtype", ["S5", "U3", "i4", "M8[s]", [("a", "S3"), ("b", "i4")]])

@@ -9,6 +9,8 @@ from typing import Any
 from zarr.compat.version2.util import json_dumps, json_loads
 from zarr.errors import ReadOnlyError, ZarrDeprecationWarning
 from zarr.notices import warn
+from zarr.runners.locks.operation import Holder, lock_prefix, releasing
+from zarr.steps.documents import node_lock
 from zarr.storage import normalize_store_arg
 
 
@@ -46,9 +48,11 @@ class StoredAttributes:
     @property
     def metadata(self) -> SimpleNamespace:
         """Return the attributes as those of a node's document."""
-        found = self._read() if self._kept is None else self._kept
-        if self.cache:
-            self._kept = found
+        found = self._kept
+        if found is None:
+            found = self._read()
+            if self.cache and self._kept is None:  # otherwise another thread has stored others meanwhile
+                self._kept = found
         return SimpleNamespace(attributes=found, zarr_format=2)
 
     def _read_attributes(self) -> None:
@@ -59,12 +63,14 @@ class StoredAttributes:
     ) -> None:
         if self.read_only:
             raise ReadOnlyError(f"the attributes {self.key!r} were opened for reading")
-        found = {} if replace else self._read()
         if not all(isinstance(name, str) for name in changes):
             warn("only attribute keys of type 'string' will be allowed in the future", ZarrDeprecationWarning)
-        found.update({str(name): value for name, value in changes.items()})
-        for name in removed:
-            del found[name]
-        self.store[self.key] = json_dumps(found)
-        if self.cache:
-            self._kept = found
+        with releasing(Holder(lock_prefix(self.store))) as holder:  # that of arrays and groups, for all threads
+            holder.acquire((node_lock(self.key.rpartition("/")[0]),), "node")
+            found = {} if replace else self._read()
+            found.update({str(name): value for name, value in changes.items()})
+            for name in removed:
+                del found[name]
+            self.store[self.key] = json_dumps(found)
+            if self.cache:
+                self._kept = found
