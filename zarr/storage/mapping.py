@@ -150,7 +150,7 @@ class MappingProtocol:
         -------
         list of bytes
         """
-        return [self[key] for key in self.keys()]
+        return [value for _, value in self.items()]
 
     def items(self) -> list[tuple[str, bytes]]:
         """Return all keys with their values.
@@ -159,7 +159,7 @@ class MappingProtocol:
         -------
         list of (str, bytes)
         """
-        return [(key, self[key]) for key in self.keys()]
+        return list(self.getitems(self.keys()).items())
 
     def pop(self, key: str, default: Any = _ABSENT) -> Any:
         """Remove a key and return its value, or a default.
@@ -180,10 +180,13 @@ class MappingProtocol:
         KeyError
             If there is no such key, and no default.
         """
-        if key not in self and default is not _ABSENT:
+        try:
+            value = self[key]
+            del self[key]
+        except KeyError:
+            if default is _ABSENT:
+                raise
             return default
-        value = self[key]
-        del self[key]
         return value
 
     def setdefault(self, key: str, default: Any = b"") -> bytes:
@@ -222,7 +225,11 @@ class MappingProtocol:
         dict
             The values of the keys that have one.
         """
-        return {key: self[key] for key in keys if key in self}
+        found = {}
+        for key in keys:
+            with suppress(KeyError):  # a look before could be too early: another thread may remove it
+                found[key] = self[key]
+        return found
 
     def setitems(self, values: Any) -> None:
         """Store several values.
@@ -339,7 +346,7 @@ class MappingProtocol:
             with suppress(KeyError):
                 return len(self[where])
         prefix = dir_prefix(where)
-        return sum(len(self[prefix + name]) for name in self.listdir(where) if prefix + name in self)
+        return sum(map(len, self.getitems([prefix + name for name in self.listdir(where)]).values()))
 
 
 class StoreMapping(MappingProtocol):

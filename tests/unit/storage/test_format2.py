@@ -14,6 +14,7 @@ import pytest
 
 import zarr
 from zarr.buffer.cpu import Buffer
+from zarr.storage import MemoryStore
 
 VALUES = np.arange(12, dtype="i4").reshape(3, 4)
 MAKERS: dict[str, Callable[[Path], Any]] = {
@@ -235,3 +236,28 @@ def test_a_cache_does_not_keep_what_was_replaced_while_it_was_read() -> None:
     below.meanwhile = lambda: cache.set_sync("a", Buffer.from_bytes(b"new"))
     assert cache["a"] == b"old"
     assert cache["a"] == b"new"
+
+
+class Vanishing(MemoryStore):
+    """A store from which another thread removes a key that was just found."""
+
+    def list_sync(self) -> Any:
+        return [*super().list_sync(), "b/gone"]
+
+    def list_prefix_sync(self, prefix: str) -> Any:
+        return [*super().list_prefix_sync(prefix), "b/gone"]
+
+    def exists_sync(self, key: str) -> bool:
+        return key == "b/gone" or super().exists_sync(key)
+
+
+def test_a_key_that_is_removed_while_a_mapping_is_read_is_left_out() -> None:
+    store = Vanishing()
+    store["b/a"] = b"12"
+    assert store.getitems(["b/a", "b/gone", "c"]) == {"b/a": b"12"}
+    assert (store.items(), store.values()) == ([("b/a", b"12")], [b"12"])
+    assert store.directly_below("b") == 2
+    assert store.pop("b/gone", None) is None
+    with pytest.raises(KeyError):
+        store.pop("b/gone")
+    assert (store.pop("b/a", None), store.pop("b/a", 3)) == (b"12", 3)
