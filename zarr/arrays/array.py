@@ -161,6 +161,8 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     def save(self, *, overwrite: bool = False) -> None:
         """Save an array that was created in memory; do nothing if it is saved already.
 
+        What other threads or tasks write to it until the call returns may not be stored.
+
         Parameters
         ----------
         overwrite : bool

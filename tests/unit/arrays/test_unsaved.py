@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 
 import zarr
 from tests.parity.slow_store import SlowStore
+from zarr.arrays import handle
+from zarr.arrays.create import unsaved
 from zarr.errors import ContainsArrayError
 from zarr.storage import LocalStore, MemoryStore, SQLiteStore
 
@@ -106,3 +110,44 @@ def test_what_an_array_is_made_of() -> None:
         zarr.Array(shape=3, dtype="i1", nonsense=3)
     with pytest.raises(TypeError, match="arrays are saved"):
         zarr.save_many([3])  # type: ignore[list-item]
+
+
+def test_chunks_that_another_thread_writes_while_it_is_saved() -> None:
+    array = zarr.Array(shape=6000, chunks=1, dtype="i4", path="x", store=MemoryStore())
+    begun = threading.Event()
+
+    def write() -> None:
+        for place in range(6000):
+            array[place] = 1
+            if place == 3000:
+                begun.set()
+
+    thread = threading.Thread(target=write)
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        thread.start()
+        begun.wait(60)
+        array.save()
+    finally:
+        sys.setswitchinterval(before)
+        thread.join(60)
+    assert zarr.open_array(array.store, path="x", mode="r")[:3000].tolist() == [1] * 3000
+
+
+def test_a_thread_that_looks_for_its_runner_while_the_array_is_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    array = zarr.Array(shape=4, dtype="i4", path="x", store=MemoryStore())
+    look, saver = unsaved.runner_for, threading.Thread(target=array.save)
+
+    def look_slowly(store: Any) -> Any:
+        found = look(store)
+        monkeypatch.undo()
+        saver.start()
+        saver.join(60)
+        return found
+
+    monkeypatch.setattr(unsaved, "runner_for", look_slowly)
+    monkeypatch.setattr(handle, "runner_for", look_slowly)
+    array[0] = 1  # which may be too late
+    zarr.Array.from_handle(array._handle)[1] = 2
+    assert zarr.open_array(array.store, path="x", mode="r")[1] == 2

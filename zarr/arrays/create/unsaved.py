@@ -7,7 +7,7 @@ chunks as they are; after that the store of the place serves the array.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from zarr.arrays.create.steps import new_array_metadata
@@ -15,7 +15,7 @@ from zarr.arrays.handle import ArrayHandle, served_from
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
-from zarr.runners.choose import runner_for
+from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.nodes import write_node_steps
 from zarr.steps.requests import Gather, Put, Steps, ask_steps
@@ -68,9 +68,17 @@ class UnsavedHandle(ArrayHandle):
         """Return the runner's own method; while the array is not saved, one that looks up the store at each call."""
         return super().bound_run() if self.draft is None else self.run
 
+    # The runner is looked up at each call: one that is kept by a thread while another saves the array would be that of
+    # the memory for ever.
+
     def run(self, steps: Steps[Any]) -> Any:
         """Run one operation and wait for it."""
-        return super().bound_run()(steps)
+        run = super().bound_run() if self.draft is None else runner_for(self.serving).run
+        return run(steps)
+
+    def async_run(self, steps: Steps[Any]) -> Coroutine[Any, Any, Any]:
+        """Run one operation in the caller's event loop."""
+        return super().async_run(steps) if self.draft is None else async_runner_for(self.serving).run(steps)
 
     def with_config(self, config: ArrayConfig) -> ArrayHandle:
         """Return a second handle on the same array with another configuration."""
@@ -119,7 +127,8 @@ def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
         return
     place = handle.store_path
     below = f"{place.path}/" if place.path else ""
-    values = [(key, value) for key, value in draft.memory._store_dict.items() if key.startswith(below)]
+    stored = list(draft.memory._store_dict.items())  # at one moment: other threads may write meanwhile
+    values = [(key, value) for key, value in stored if key.startswith(below)]
     chunks = [item for item in values if item[0][len(below) :] not in METADATA_NAMES]
 
     def contents() -> Steps[None]:
@@ -133,8 +142,8 @@ def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
         changes = {place.path: documents}
         yield from record_changes_steps(place.store, changes, replaced=changes if overwrite else (), locking=locking)
     for each in draft.handles:
-        each.draft = None
         each.serve(served_from(place.store, place.path, each.metadata))
+        each.draft = None
     draft.handles.clear()
 
 
