@@ -253,3 +253,14 @@ def test_uncompressed_chunks_are_views() -> None:
     chain = CodecChain.build([BytesCodec()], chunk_spec("int32", (4, 6)))
     array = random_array("int32", (4, 6), 1)
     assert np.shares_memory(chain.encode(array).as_numpy_array(), array)
+
+
+def test_the_limit_is_named_where_it_is_the_reason() -> None:
+    """And not where the number of damaged bytes has the same digits."""
+    stream: Any = ZstdCodec().bind(chunk_spec("int32", (4, 6)))
+    stream.expect_most(10)
+    with pytest.raises(ChunkDecodeError, match="damaged") as raised:
+        stream.decode(np.zeros(100, np.uint8))
+    assert "raise the bound" not in str(raised.value)
+    with pytest.raises(ChunkDecodeError, match="raise the bound"):
+        stream.decode(np.frombuffer(numcodecs.Zstd().encode(bytes(1000)), np.uint8))

@@ -209,7 +209,8 @@ class CoreStream(SizedStream):
             decoded = zarr_core.decode(self._id, data, self._nbytes, max_nbytes=limit, **self._params)
         except ValueError as error:
             kind = ChunkChecksumError if self._id == "crc32c" else ChunkDecodeError
-            remedy = _REMEDY if limit is not None and str(limit) in str(error) else ""
+            # Not the limit itself: it may be part of the number of stored bytes, in an error of damaged data.
+            remedy = _REMEDY if limit is not None and " decodes to " in str(error) else ""
             raise kind(f"codec {self.name!r}: {error}{remedy}", codec=self.name) from error
         return as_bytes(decoded)
 
