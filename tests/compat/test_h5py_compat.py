@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import io
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 import zarr
 import zarr.h5py_compat as h5
 from tests.compat.h5py_tour import tour
+from tests.trust.together import run_together
 from zarr.h5py_compat.base import from_json, to_json
 from zarr.h5py_compat.dtypes import describe, guess, parse_description, to_elements, unpack
 from zarr.storage import MemoryStore
@@ -318,3 +320,25 @@ def test_the_file_behind_a_link_is_closed_with_the_last_object_of_it(tmp_path: P
         with h5.File(tmp_path / "other.zip", "r") as other:
             assert other["g/x"][...].tolist() == [7, 1, 2]
         assert file
+
+
+def test_threads_that_change_one_group_lose_no_link_and_no_place() -> None:
+    with h5.File(MemoryStore(), "w", track_order=True) as file:
+        file["scale"], file["data"] = np.arange(3), np.zeros((3, 3))
+        file["scale"].make_scale("s")
+
+        def change(number: int) -> None:
+            for i in range(4):
+                file[f"link{number}.{i}"] = h5.SoftLink("/data")
+                file.create_group(f"{number}.{i}")
+            file["data"].dims[number % 2].attach_scale(file["scale"])
+
+        run_together([partial(change, number) for number in range(4)])
+        names = {f"{kind}{number}.{i}" for kind in ("link", "") for number in range(4) for i in range(4)}
+        assert set(file) == names | {"scale", "data"}
+        assert [name for name in file if name.startswith("1.")] == [f"1.{i}" for i in range(4)]
+        assert sorted(file.id.storage.notes("")["order"]) == sorted(file)
+        assert [len(dimension) for dimension in file["data"].dims] == [1, 1]
+        for name in ("link0.0", "link3.3"):
+            del file[name]
+        assert set(file) == (names | {"scale", "data"}) - {"link0.0", "link3.3"}

@@ -16,7 +16,7 @@ from zarr.h5py_compat.base import CLASSES, DatasetID, HLObject
 from zarr.h5py_compat.creation import Filters
 from zarr.h5py_compat.dtypes import Array, Dtype, Empty, StoredType
 from zarr.h5py_compat.selections import Selection, read, select, split_names, spread, walk_chunks, write
-from zarr.h5py_compat.storage import RESERVED, UnsupportedFeature, as_text
+from zarr.h5py_compat.storage import RESERVED, UnsupportedFeature, as_text, noting
 
 
 def make_scale(dataset: Any, name: Any = "") -> None:
@@ -82,9 +82,10 @@ class DimensionProxy:
         return list(scales.get(str(self._dimension), ()))
 
     def _keep(self, paths: list[str]) -> None:
-        scales = dict(self._id.storage.notes(self._id.path).get("scales", {}))
-        scales[str(self._dimension)] = paths
-        self._id.storage.note(self._id.path, scales={key: held for key, held in scales.items() if held} or None)
+        with noting():
+            scales = dict(self._id.storage.notes(self._id.path).get("scales", {}))
+            scales[str(self._dimension)] = paths
+            self._id.storage.note(self._id.path, scales={key: held for key, held in scales.items() if held} or None)
 
     def attach_scale(self, dset: Any) -> None:
         """Attach a scale; make a plain dataset one first.
@@ -97,9 +98,10 @@ class DimensionProxy:
         self._id.storage.require_writable(OSError, "attach a scale")
         if not dset.is_scale:
             make_scale(dset)
-        paths = self._paths()
-        if dset.id.path not in paths:
-            self._keep([*paths, dset.id.path])
+        with noting():
+            paths = self._paths()
+            if dset.id.path not in paths:
+                self._keep([*paths, dset.id.path])
 
     def detach_scale(self, dset: Any) -> None:
         """Detach a scale.
@@ -110,7 +112,8 @@ class DimensionProxy:
             A scale that is attached.
         """
         self._id.storage.require_writable(OSError, "detach a scale")
-        self._keep([path for path in self._paths() if path != dset.id.path])
+        with noting():
+            self._keep([path for path in self._paths() if path != dset.id.path])
 
     def values(self) -> list[Any]:
         """Return the scales, in the order in which they were attached.

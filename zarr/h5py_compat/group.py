@@ -232,9 +232,7 @@ class Group(HLObject, MutableMapping[str, Any]):
             self._adopt(name, obj)
         elif isinstance(obj, SoftLink | ExternalLink):
             storage, path = self._free_place(name, "link")
-            group = parent_of(path)
-            links = {**storage.notes(group).get("links", {}), path.rpartition("/")[2]: obj.to_json()}
-            storage.note(group, links=links)
+            members.add_link(storage, parent_of(path), path.rpartition("/")[2], obj)
             members.enter(storage, path)
         elif isinstance(obj, np.dtype):
             storage, path = self._free_place(name, "named type")

@@ -13,7 +13,7 @@ from typing import Any
 
 import zarr
 from zarr.h5py_compat.base import CLASSES, DatasetID, GroupID, TypeID
-from zarr.h5py_compat.storage import RESERVED, Storage, join, open_storage, parent_of, resolve
+from zarr.h5py_compat.storage import RESERVED, Storage, join, noting, open_storage, parent_of, resolve
 
 LONGEST_CHAIN = 16
 
@@ -175,19 +175,27 @@ def member_names(storage: Storage, path: str) -> list[str]:
 def enter(storage: Storage, path: str) -> None:
     """Note that a member was created, if its group tracks the order."""
     group, name = parent_of(path), path.rpartition("/")[2]
-    notes = storage.notes(group)
-    if notes.get("track_order"):
-        storage.note(group, order=[*(n for n in notes.get("order", ()) if n != name), name])
+    with noting():
+        notes = storage.notes(group)
+        if notes.get("track_order"):
+            storage.note(group, order=[*(n for n in notes.get("order", ()) if n != name), name])
 
 
 def forget(storage: Storage, path: str) -> None:
     """Delete the note of a member or a link that was removed."""
     group, name = parent_of(path), path.rpartition("/")[2]
-    notes = storage.notes(group)
-    if name in notes.get("links", {}):
-        storage.note(group, links={n: link for n, link in notes["links"].items() if n != name} or None)
-    if notes.get("track_order"):
-        storage.note(group, order=[n for n in notes.get("order", ()) if n != name])
+    with noting():
+        notes = storage.notes(group)
+        if name in notes.get("links", {}):
+            storage.note(group, links={n: link for n, link in notes["links"].items() if n != name} or None)
+        if notes.get("track_order"):
+            storage.note(group, order=[n for n in notes.get("order", ()) if n != name])
+
+
+def add_link(storage: Storage, group: str, name: str, link: Any) -> None:
+    """Note a link in a group."""
+    with noting():
+        storage.note(group, links={**storage.notes(group).get("links", {}), name: link.to_json()})
 
 
 def is_link(storage: Storage, path: str) -> bool:
@@ -325,4 +333,4 @@ def _copy_link(source: Place, target: Place, name: str, link: Any, rules: CopyRu
         if found is not None and not any(_is_same((found, resolve("", where)), one) for one in above[1:]):
             copy_node((found, resolve("", where)), (home, join(place, name)), rules, above)
             return
-    home.note(place, links={**home.notes(place).get("links", {}), name: link.to_json()})
+    add_link(home, place, name, link)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,23 @@ def refuse_others(
 MODES = ("r", "r+", "w", "w-", "x", "a")
 
 
+_noting = threading.RLock()  # reentrant: a finalizer may use a file at any allocation
+
+
+def _renew() -> None:
+    global _noting
+    _noting = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):  # in a child there is no thread that would release the lock
+    os.register_at_fork(after_in_child=_renew)
+
+
+def noting() -> Any:
+    """Return the lock to hold from the reading of notes to their change; h5py has one lock for all calls, too."""
+    return _noting
+
+
 class Storage:
     """A root group and its mode; ``opened`` becomes False when it is closed."""
 
@@ -154,13 +172,14 @@ class Storage:
 
     def note(self, path: str, **changes: Any) -> None:
         """Change the notes that this room keeps about a node; a value of None deletes the entry."""
-        node = self.node(path)
-        notes = {**node.attrs.get(RESERVED, {}), **changes}
-        kept = {key: value for key, value in notes.items() if value is not None}
-        if kept:
-            node.attrs[RESERVED] = kept
-        elif RESERVED in node.attrs:
-            del node.attrs[RESERVED]
+        with noting():
+            node = self.node(path)
+            notes = {**node.attrs.get(RESERVED, {}), **changes}
+            kept = {key: value for key, value in notes.items() if value is not None}
+            if kept:
+                node.attrs[RESERVED] = kept
+            elif RESERVED in node.attrs:
+                del node.attrs[RESERVED]
 
     def moved(self, old: str, new: str) -> None:
         """Update all objects that are open at or below a path that was moved."""
