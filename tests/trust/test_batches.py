@@ -13,6 +13,8 @@ import pytest
 
 import zarr
 from tests.trust.together import rounds, run_together
+from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io.batch import Batch, Budget
 from zarr.errors import ArrayNotFoundError
 from zarr.storage import MemoryStore
 
@@ -205,3 +207,37 @@ def test_a_batch_on_an_array_that_was_removed_stores_nothing(layout: str, of_gro
         node[0, 0] = 1
         del zarr.open_group(store)["x"]
     assert not list(store.list_prefix_sync("x/"))
+
+
+class EndingHandle(ArrayHandle):
+    """A handle whose batch another thread ends as soon as somebody has looked at it."""
+
+    looks = 1
+
+    @property
+    def batch(self) -> Any:  # type: ignore[override]
+        self.looks -= 1
+        return self.mine if self.looks >= 0 else None
+
+    @batch.setter
+    def batch(self, batch: Any) -> None:
+        self.mine = batch
+
+
+@pytest.mark.parametrize("looks", range(1, 4))
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda array: array.attrs.update(a=1),
+        lambda array: array.resize((5,)),
+        lambda array: array.append([1]),
+        lambda array: array.__setitem__(0, 2),
+        lambda array: array[0],
+    ],
+    ids=["attributes", "resize", "append", "write", "read"],
+)
+def test_a_batch_that_ends_while_it_is_looked_at(change: Any, looks: int) -> None:
+    made = zarr.create_array(MemoryStore(), shape=(4,), chunks=(2,), dtype="i4")
+    handle = EndingHandle(made._handle.store_path, made.metadata, made._handle.config)
+    handle.batch, handle.looks = Batch(made._handle, Budget(1 << 20)), looks
+    change(zarr.Array.from_handle(handle))

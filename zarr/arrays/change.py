@@ -109,8 +109,9 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
         yield Put(node_key(handle.store_path.path, name), document)
     state.documents = documents
     handle.state = state
-    if handle.batch is not None:
-        handle.batch.layout = state.layout
+    batch = handle.batch  # read once, here and below: another thread may end it
+    if batch is not None:
+        batch.layout = state.layout
 
 
 def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:
@@ -220,8 +221,9 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
 def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
     yield hold_node(handle.store_path.path, handle.config.locking)
     yield from refresh_steps(handle)
-    if handle.batch is not None:
-        yield from handle.batch.flush_steps()
+    batch = handle.batch
+    if batch is not None:
+        yield from batch.flush_steps()
     old = handle.state.layout
     if shape == old.shape:
         return
@@ -472,9 +474,10 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     plan = zarr_core.plan_basic(grown.grid, tuple(region))
     # While the node is held, nobody else appends: new chunks are whole, also where they reach beyond the array.
     writing = write_plan_steps(grown.alone, plan, value, None, handle.bulk)
-    if handle.batch is not None:
+    batch = handle.batch
+    if batch is not None:
         # Pending chunks are stored first: no reader may see the new shape without its data.
-        yield from handle.batch.flush_steps()
+        yield from batch.flush_steps()
     if not takes_contents_first(handle.store_path.store):
         yield from publish_steps(handle, state)
         yield from writing

@@ -274,8 +274,9 @@ def _foreign_steps(
     points: bool,
 ) -> Steps[None]:
     """Write through the configured pipeline."""
-    if handle.batch is not None:
-        yield Gather((handle.batch.flush_steps(),))
+    batch = handle.batch  # read once: another thread may end it
+    if batch is not None:
+        yield Gather((batch.flush_steps(),))
     if fields is not None:
         raise IndexError("fields cannot be written through a codec pipeline of another library")
     prototype = default_buffer_prototype() if prototype is None else prototype
