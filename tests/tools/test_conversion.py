@@ -6,6 +6,7 @@ import gzip
 import json
 import struct
 import sys
+import zipfile
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,6 +19,7 @@ import zarr
 from zarr.storage import MemoryStore
 from zarr.tools import convert
 from zarr.tools.conversion import formats
+from zarr.tools.conversion.numpy_files import ReadNpz
 
 pytestmark = pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")
 
@@ -72,6 +74,23 @@ def test_npz_there_and_back(save: Any, tmp_path: Path) -> None:
         assert set(found) == set(arrays)
         for name, data in arrays.items():
             np.testing.assert_array_equal(found[name], data)
+
+
+def test_a_member_of_an_npz_file_that_another_thread_drops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last region is read by one thread of a pool while another has just read the member."""
+    np.savez(tmp_path / "a.npz", a=DATA)
+    read = ReadNpz(str(tmp_path / "a.npz"), "a.npy")
+    last = (slice(20, 30), slice(0, 7))
+
+    class Dropping(zipfile.ZipFile):
+        def close(self) -> None:
+            super().close()
+            if read._data is not None:
+                read(last)
+
+    monkeypatch.setattr(zipfile, "ZipFile", Dropping)
+    np.testing.assert_array_equal(read((slice(0, 5), slice(0, 7))), DATA[:5])
+    np.testing.assert_array_equal(read(last), DATA[20:])
 
 
 def test_what_files_of_numpy_lack_is_listed(tmp_path: Path) -> None:

@@ -55,11 +55,12 @@ class ReadNpz:
 
     def __call__(self, region: tuple[slice, ...]) -> npt.NDArray[Any]:
         """Return the elements of a region."""
-        if self._data is None:
+        data = self._data  # looked up once: another thread of a pool may drop it
+        if data is None:
             with zipfile.ZipFile(self.path) as archive, archive.open(self.name) as file:
-                self._data = np.lib.format.read_array(file, allow_pickle=False)
-        found: npt.NDArray[Any] = self._data[region]
-        if all(part.stop == length for part, length in zip(region, self._data.shape, strict=True)):
+                data = self._data = np.lib.format.read_array(file, allow_pickle=False)
+        found: npt.NDArray[Any] = data[region]
+        if all(part.stop == length for part, length in zip(region, data.shape, strict=True)):
             self._data = None  # the last region, in order
         return found
 
