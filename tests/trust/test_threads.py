@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import zarr
 from tests.trust.together import make_store, rounds, run_together
+from zarr.buffer.cpu import Buffer
 from zarr.errors import ContainsArrayError
 from zarr.storage import MemoryStore
 
@@ -190,6 +192,34 @@ def test_two_appends_by_each_of_fifty_threads(objects: int) -> None:
 
     run_together([partial(append, number) for number in range(50)])
     assert sorted(zarr.open_array(handles[0].store, mode="r")[:].tolist()) == list(range(100))
+
+
+class Between(dict[str, Any]):
+    """A dictionary that lets another thread act as soon as a value was read."""
+
+    act: Any = None
+
+    def __getitem__(self, key: str) -> Any:
+        found, act, self.act = super().__getitem__(key), self.act, None
+        if act is not None:
+            act()
+        return found
+
+
+def test_parts_of_one_value_in_memory_all_stay() -> None:
+    def replace(place: int) -> None:
+        asyncio.run(store.set("k", Buffer.from_bytes(b"1"), byte_range=(place, place + 1)))
+
+    def begin() -> None:
+        other.start()
+        other.join(0.3)  # it waits for its turn
+
+    values = Between(k=Buffer.from_bytes(b"000"))
+    store, other = MemoryStore(values), threading.Thread(target=replace, args=(2,))
+    values.act = begin
+    replace(0)
+    other.join(60)
+    assert store["k"] == b"101"
 
 
 # --------------------------------------------------------------------------------------------- opening

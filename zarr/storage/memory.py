@@ -184,9 +184,10 @@ class MemoryStore(MappingProtocol, TransactionStore):
             return
         self._check_writable()
         check_buffer(self, value)
-        data = bytearray(self._store_dict[self._start + key].to_bytes())
-        data[byte_range[0] : byte_range[1]] = value.to_bytes()
-        self._store_dict[self._start + key] = type(value).from_bytes(bytes(data))
+        with _CHANGES:  # of two threads that replace parts of one value, neither undoes the other
+            data = bytearray(self._store_dict[self._start + key].to_bytes())
+            data[byte_range[0] : byte_range[1]] = value.to_bytes()
+            self._store_dict[self._start + key] = type(value).from_bytes(bytes(data))
 
     def put_if_absent_sync(self, key: str, value: Buffer) -> bool:
         """Store ``value`` if the key has none; return True if this call stored it."""
