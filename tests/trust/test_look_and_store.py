@@ -13,6 +13,7 @@ import zarr
 from tests.trust.together import rounds, run_together
 from zarr.buffer.cpu import Buffer
 from zarr.dtype.registry import DataTypeRegistry
+from zarr.registry.codecs import _choose_codec
 from zarr.registry.tables import Registry
 from zarr.storage import MemoryStore
 
@@ -80,6 +81,44 @@ def test_a_data_type_that_another_thread_is_loading_is_found() -> None:
     registry._lazy_load_list.append(point)
     assert look() is Plugin
     assert point.found == [Plugin]
+
+
+class Registering(dict[str, Any]):
+    """Built-in implementations: a look for one lets another thread register a class."""
+
+    registry: Any = None
+
+    def __contains__(self, name: object) -> bool:
+        self.registry.setdefault("late", Plugin)
+        return super().__contains__(name)
+
+
+def test_a_codec_that_is_registered_while_one_is_chosen() -> None:
+    registry: Registry[Any] = Registry()
+    registry["plugin"] = registry["other"] = Plugin
+    registry.builtins = names = Registering()
+    names.registry = registry
+    assert _choose_codec("plugin", registry, None) is Plugin
+    assert "late" in registry
+
+
+class Looked(type):
+    """A class of data types: a look at its names lets another thread register one."""
+
+    registry: Any = None
+
+    @property
+    def _zarr_v2_names(cls) -> tuple[str, ...]:
+        Looked.registry.contents.setdefault("late", Plugin)
+        return ("looked",)
+
+
+def test_a_data_type_that_is_registered_while_one_is_looked_for() -> None:
+    Looked.registry = registry = DataTypeRegistry()
+    registry.contents.update(a=Looked("A", (), {}), b=Looked("B", (), {}))
+    found = registry._first_choices({"name": "looked", "object_codec_id": None}, 2)
+    assert [cls.__name__ for cls in found] == ["A", "B"]
+    assert "late" in registry.contents
 
 
 def test_setdefault_replaces_nothing_that_another_thread_has_made(hurried: None) -> None:

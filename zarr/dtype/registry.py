@@ -311,7 +311,8 @@ class DataTypeRegistry:
             spec = split_dtype_spec_v3(data)
             return [self.contents[spec[0]]] if spec is not None and spec[0] in self.contents else []
         name = data.get("name") if isinstance(data, Mapping) else None
-        return [cls for cls in self.contents.values() if name in getattr(cls, "_zarr_v2_names", ())]
+        known = list(self.contents.values())  # another thread may register a class meanwhile
+        return [cls for cls in known if name in getattr(cls, "_zarr_v2_names", ())]
 
     def _from_json(self, cls: type[ZDType[Any, Any]], data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[Any, Any]:
         # Data types with inner ones find these here; a class that defines its own parsing does not need this.
