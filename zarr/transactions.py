@@ -18,6 +18,7 @@ from zarr.chunks.spec import parse_array_config
 from zarr.errors import TransactionConflictError
 from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
+from zarr.runners.concurrency import wait_until_done
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import in_order, lock_folder, lock_paths
 from zarr.runners.sync import collect_aiterator, sync
@@ -154,7 +155,12 @@ class Transaction(OverlayStore):
         return self
 
     async def __aexit__(self, *exception: Any) -> None:
-        await asyncio.to_thread(self.__exit__, *exception)
+        end = asyncio.ensure_future(asyncio.to_thread(self.__exit__, *exception))
+        try:
+            await asyncio.shield(end)
+        except asyncio.CancelledError:
+            await wait_until_done(end)  # the thread cannot be cancelled: it would store the changes later
+            raise
 
 
 def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = None) -> Transaction:

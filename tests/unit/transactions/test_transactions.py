@@ -281,6 +281,33 @@ def test_asynchronously(store: Any, arrays: Any) -> None:
     assert read(store, "x")[:3] == [5, 5, 2]
 
 
+def test_a_cancelled_commit_is_over_when_the_task_is() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Slow(MemoryStore):
+        def apply_sync(self, changes: Any) -> None:
+            begun.set()
+            go_on.wait(10)
+            super().apply_sync(changes)
+
+    store = Slow()
+
+    async def work() -> None:
+        async with zarr.transaction(store) as tx:
+            await tx.set("k", Buffer.from_bytes(b"1"))
+
+    async def cancel() -> list[str]:
+        task = asyncio.create_task(work())
+        await asyncio.to_thread(begun.wait, 10)
+        task.cancel()
+        asyncio.get_running_loop().call_later(0.1, go_on.set)
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return list(store.list_sync())
+
+    assert asyncio.run(cancel()) == ["k"]
+
+
 def test_a_read_only_store_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ReadOnlyError):
         zarr.transaction(LocalStore(tmp_path, read_only=True))
