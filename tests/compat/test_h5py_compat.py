@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import io
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -342,3 +343,23 @@ def test_threads_that_change_one_group_lose_no_link_and_no_place() -> None:
         for name in ("link0.0", "link3.3"):
             del file[name]
         assert set(file) == (names | {"scale", "data"}) - {"link0.0", "link3.3"}
+
+
+def test_objects_that_another_thread_opens_while_one_is_moved() -> None:
+    with h5.File(MemoryStore(), "w") as file:
+        group, storage = file.create_group("a"), file.id.storage
+
+        def open_more() -> None:
+            for number in range(20_000):
+                storage.identities[number] = group.id
+
+        thread = threading.Thread(target=open_more)
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            thread.start()
+            while thread.is_alive():
+                storage.moved("b", "c")
+        finally:
+            sys.setswitchinterval(before)
+            thread.join(60)

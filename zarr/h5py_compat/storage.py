@@ -181,15 +181,19 @@ class Storage:
             elif RESERVED in node.attrs:
                 del node.attrs[RESERVED]
 
+    def _in_use(self) -> list[Any]:
+        """Return all open objects; other threads may open some meanwhile."""
+        return [found for known in self.identities.valuerefs() if (found := known()) is not None]
+
     def moved(self, old: str, new: str) -> None:
         """Update all objects that are open at or below a path that was moved."""
-        for identity in list(self.identities.values()):
+        for identity in self._in_use():
             if identity.path == old or identity.path.startswith(f"{old}/"):
                 identity.moved(new + identity.path[len(old) :])
 
     def close_unused(self) -> None:
         """Close a file that was opened to follow a link, if no object of it is in use any more."""
-        if self.linked and not any(identity.valid for identity in list(self.identities.values())):
+        if self.linked and not any(identity.valid for identity in self._in_use()):
             self.close()
 
     def close(self) -> None:
