@@ -57,7 +57,7 @@ def _after_fork_in_parent() -> None:
 def _after_fork_in_child() -> None:
     global _gate
     _gate, me = RLock(), get_ident()
-    for mine, thread in list(_loading.items()):
+    for mine, thread in _loading.copy().items():
         if thread != me:
             del _loading[mine]
 

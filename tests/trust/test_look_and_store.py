@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import sys
 import threading
 from collections.abc import Iterator
@@ -11,10 +13,13 @@ import pytest
 
 import zarr
 from tests.trust.together import rounds, run_together
+from zarr.arrays.io.batch import Budget
 from zarr.buffer.cpu import Buffer
 from zarr.dtype.registry import DataTypeRegistry
+from zarr.groups.batch import GroupBatch
 from zarr.registry.codecs import _choose_codec
 from zarr.registry.tables import Registry
+from zarr.runners.locks.table import LockTable
 from zarr.storage import MemoryStore
 
 
@@ -119,6 +124,48 @@ def test_a_data_type_that_is_registered_while_one_is_looked_for() -> None:
     found = registry._first_choices({"name": "looked", "object_codec_id": None}, 2)
     assert [cls.__name__ for cls in found] == ["A", "B"]
     assert "late" in registry.contents
+
+
+class Cycle:
+    """Garbage that only the collector finds; its finalizer acts, as another thread may while the collector runs."""
+
+    def __init__(self, act: Any) -> None:
+        self.me, self.act = self, act
+
+    def __del__(self) -> None:
+        self.act()
+
+
+def held_names(number: int) -> tuple[Any, Any]:
+    table = LockTable()
+    table.queues.update({str(name): [1] for name in range(number)})
+    return table.queues, lambda: table.is_held_by(2, bool)
+
+
+def batches_of_a_group(number: int) -> tuple[Any, Any]:
+    batch = GroupBatch(Budget(1))
+    batch.batches.update({str(name): batch for name in range(number)})  # type: ignore[misc]
+    return batch.batches, lambda: next(batch.flush_steps("none"))
+
+
+def classes_of_a_codec(number: int) -> tuple[Any, Any]:
+    registry: Registry[Any] = Registry()
+    registry.update({str(name): Plugin for name in range(number)})
+    return registry, lambda: _choose_codec("plugin", registry, None)
+
+
+@pytest.mark.parametrize("made", [held_names, batches_of_a_group, classes_of_a_codec])
+def test_what_the_collector_changes_amid_a_look(made: Any) -> None:
+    table, look = made(1000)
+    before, numbers = gc.get_threshold(), itertools.count()
+    gc.collect()
+    gc.set_threshold(50)
+    try:
+        for _ in range(20):
+            Cycle(lambda: table.setdefault(f"late {next(numbers)}", table["1"]))
+            look()
+    finally:
+        gc.set_threshold(*before)
 
 
 def test_setdefault_replaces_nothing_that_another_thread_has_made(hurried: None) -> None:

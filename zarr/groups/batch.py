@@ -43,7 +43,7 @@ class GroupBatch:
     def flush_steps(self, path: str) -> Steps[None]:
         """Store what is pending for the arrays at and below a path."""
         below = f"{path}/" if path else ""
-        batches = [one for at, one in list(self.batches.items()) if at == path or at.startswith(below)]
+        batches = [one for at, one in self.batches.copy().items() if at == path or at.startswith(below)]
         yield Gather(batch.handle.from_outside_steps(batch.flush_steps()) for batch in batches)
 
     def close_steps(self) -> Steps[None]:

@@ -114,8 +114,8 @@ def _choose_codec(key: str, registry: Registry[Any] | None, wanted: str | None) 
                 f"Registered implementations of this codec: {registry.known()}."
             )
         return found
-    # A list: another thread may register a class meanwhile.
-    added = [cls for name, cls in list(registry.items()) if name not in registry.builtins]
+    # Of a copy: another thread may register a class meanwhile.
+    added = [cls for name, cls in registry.copy().items() if name not in registry.builtins]
     if len(set(added)) > 1:
         warn(f"Codec {key!r} not configured in config. Selecting any implementation.", ZarrUserWarning)
     return added[-1] if added else cast("type[Any]", registry.find(next(iter(registry.builtins))))

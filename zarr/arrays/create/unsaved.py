@@ -127,8 +127,8 @@ def save_steps(handle: ArrayHandle, overwrite: bool = False) -> Steps[None]:
         return
     place = handle.store_path
     below = f"{place.path}/" if place.path else ""
-    stored = list(draft.memory._store_dict.items())  # at one moment: other threads may write meanwhile
-    values = [(key, value) for key, value in stored if key.startswith(below)]
+    stored = dict(draft.memory._store_dict)  # at one moment: other threads may write meanwhile
+    values = [(key, value) for key, value in stored.items() if key.startswith(below)]
     chunks = [item for item in values if item[0][len(below) :] not in METADATA_NAMES]
 
     def contents() -> Steps[None]:

@@ -275,8 +275,9 @@ class LockTable:
         """Return True if a thread is inside an operation that holds keys, other than those that are ``own``."""
         if self._guard._is_owned():  # inside the table itself
             return True
-        # Lists: to make a tuple may run the collector, and with it a finalizer that changes the table meanwhile.
-        held = [name for name, queue in list(self.queues.items()) if queue[0] == owner]
+        # Copies, and no lists of items: to make a tuple may run the collector, and with it a finalizer, or another
+        # thread, that changes the table meanwhile.
+        held = [name for name, queue in self.queues.copy().items() if queue[0] == owner]
         return any(claim.owner == owner for claim in list(self._claims)) or not all(map(own, held))
 
     def try_acquire(self, name: str, owner: int = 0) -> bool:
