@@ -45,7 +45,9 @@ class Transaction(OverlayStore):
         base = store if isinstance(store, SyncStore) and is_synchronous(store) else BlockingView(store)
         self._target = store
         super().__init__(base, f"transaction:{id(self)}", watch=True, read_only=store.read_only)
-        self._ended = threading.Event()  # for all views
+        self._ended = threading.Event()  # for all views, as the next one
+        self._enders: list[int] = []
+        """The thread that stores the changes; it may still change consolidated metadata, the others nothing."""
         self._scopes: dict[str, LockScope] = {}
         """The lock scopes of changed nodes, as their arrays and groups require them."""
         self.noted_nodes = NotedNodes(runner_for(self).run)
@@ -53,7 +55,7 @@ class Transaction(OverlayStore):
     @property
     def read_only(self) -> bool:
         """True if the store refuses every change: it was opened so, or the transaction is being stored or has ended."""
-        return self._read_only or self._ended.is_set()
+        return self._read_only or self._ended.is_set() or self._enders not in ([], [threading.get_ident()])
 
     def note_locking(self, path: str, folder: str | None) -> None:
         """Note that other processes must be kept out of a node while the changes are stored."""
@@ -94,7 +96,9 @@ class Transaction(OverlayStore):
             If another writer changed a metadata document that the transaction read, a value that it read and then
             wrote, or a node that it moved. Nothing was stored; run the transaction again.
         """
-        self._check_writable()
+        with self._lock:
+            self._check_writable()
+            self._enders.append(threading.get_ident())
         try:
             settle(self)
             with self._lock:

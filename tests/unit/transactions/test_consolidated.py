@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 import zarr
+from tests.trust.together import run_together
+from zarr import transactions
+from zarr.errors import ReadOnlyError
 from zarr.metadata.copies import CopyText
 from zarr.steps.consolidated import NotedNodes
 from zarr.storage import LocalStore, LoggingStore, MemoryStore, SQLiteStore
@@ -172,4 +175,27 @@ def test_each_thread_finds_what_it_created(kind: str, tmp_path: Path) -> None:
 
         list(pool.map(create, range(threads)))
         assert len(listed(tx, True)) == threads * 7
+    assert listed(store, True) == listed(store, False)
+
+
+def test_a_node_that_another_thread_creates_at_the_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Consolidated metadata is changed before all is stored: it would lack the node."""
+    store = MemoryStore()
+    zarr.create_group(store)
+    consolidated(store)
+    settle, refused = transactions.settle, []
+
+    def create() -> None:
+        with pytest.raises(ReadOnlyError):
+            zarr.create_array(tx, name="late", **NODE)
+        refused.append(True)
+
+    def settle_and_let_create(changed: Any) -> None:
+        settle(changed)
+        run_together([create])
+
+    with zarr.transaction(store) as tx:
+        zarr.create_array(tx, name="a", **NODE)
+        monkeypatch.setattr(transactions, "settle", settle_and_let_create)
+    assert refused
     assert listed(store, True) == listed(store, False)
