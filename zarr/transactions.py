@@ -5,7 +5,7 @@ May import: everything up to ``zarr.api``. The changes themselves are kept by ``
 
 from __future__ import annotations
 
-import threading
+from _thread import get_ident
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Self
 
@@ -45,7 +45,8 @@ class Transaction(OverlayStore):
         base = store if isinstance(store, SyncStore) and is_synchronous(store) else BlockingView(store)
         self._target = store
         super().__init__(base, f"transaction:{id(self)}", watch=True, read_only=store.read_only)
-        self._ended = threading.Event()  # for all views, as the next one
+        # These two are for all views. An event would not do: Ctrl-C in its ``set`` leaves its lock held for ever.
+        self._ended: list[bool] = []
         self._enders: list[int] = []
         """The thread that stores the changes; it may still change consolidated metadata, the others nothing."""
         self._scopes: dict[str, LockScope] = {}
@@ -55,7 +56,7 @@ class Transaction(OverlayStore):
     @property
     def read_only(self) -> bool:
         """True if the store refuses every change: it was opened so, or the transaction is being stored or has ended."""
-        return self._read_only or self._ended.is_set() or self._enders not in ([], [threading.get_ident()])
+        return self._read_only or bool(self._ended) or self._enders not in ([], [get_ident()])
 
     def note_locking(self, path: str, folder: str | None) -> None:
         """Note that other processes must be kept out of a node while the changes are stored."""
@@ -98,11 +99,11 @@ class Transaction(OverlayStore):
         """
         with self._lock:
             self._check_writable()
-            self._enders.append(threading.get_ident())
+            self._enders.append(get_ident())
         try:
             settle(self)
             with self._lock:
-                self._ended.set()
+                self._ended.append(True)
                 changes = self.changes()
             if changes.values or changes.removed:
                 self._store_held(changes)
@@ -140,7 +141,7 @@ class Transaction(OverlayStore):
     def rollback(self) -> None:
         """Discard all changes and end the transaction."""
         with self._lock:
-            self._ended.set()
+            self._ended.append(True)
             self._removed.clear()  # first: a reader meanwhile must not take a node that was made anew for a removed one
             self._values.clear()
             self._seen.clear()
