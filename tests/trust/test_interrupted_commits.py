@@ -6,12 +6,14 @@ works on: in this process, and for who opens it next.
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ import zarr
 from tests.trust.together import KINDS, SLOWNESS, make_store, open_descriptors, rounds
 from zarr.runners.locks.table import GIL, LOCKS
 from zarr.storage import LMDBStore, LocalStore, SQLiteStore, ZipStore
+from zarr.storage.keys import JOURNAL_FOLDER
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="posix signals")
 SOON = 1.0 * SLOWNESS
@@ -122,3 +125,23 @@ def test_ctrl_c_at_any_moment(kind: str, way: str, tmp_path: Path) -> None:
         store.commit()
     np.testing.assert_array_equal(zarr.open_array(opened_again(kind, store), path="a", mode="r")[:, 0], value)
     store.close()
+
+
+def test_ctrl_c_just_after_the_journal_got_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = LocalStore(tmp_path)
+    zarr.create_group(store, attributes={"value": 1})
+    rename, pressed = os.rename, []
+
+    def press(source: Any, target: Any) -> None:
+        rename(source, target)
+        if str(target).endswith(JOURNAL_FOLDER) and not pressed:
+            pressed.append(target)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "rename", press)
+    for expected in (1, 3):
+        with suppress(KeyboardInterrupt), zarr.transaction(store) as inside:
+            zarr.open_group(inside).attrs["value"] = 3
+        assert zarr.open_group(store, mode="r").attrs["value"] == expected
+    assert pressed
+    assert {path.name for path in tmp_path.iterdir()} == {"zarr.json"}

@@ -193,17 +193,17 @@ def commit_changes(base: str, fsync: bool, changes: Changes) -> None:
     files.make_directories(root, fsync)
     aside = os.path.join(root, files.partial_name("journal"))
     journal = os.path.join(root, JOURNAL_FOLDER)
-    here = aside
+    ours: int | None = None
     try:
         plan = _write_down(aside, changes, fsync)
+        ours = _inode(aside)
         _publish_journal(aside, journal)
-        here = journal
         overlay.check_expected(changes, lambda key: files.read_file(names.below(root, key)))
         if fsync:
             files.sync_directory(root)  # the journal has its name before its changes are decided
         files.write_file(os.path.join(journal, _LIST), memoryview(json.dumps(plan).encode()), fsync=fsync)
-    except BaseException:
-        _remove(here, root)
+    except BaseException:  # also Ctrl-C just after the journal got its name: it would hold up this process for ever
+        _remove(journal if ours is not None and _inode(journal) == ours else aside, root)
         raise
     try:
         carry_out(root, journal, plan, fsync)
