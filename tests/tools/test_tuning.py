@@ -340,11 +340,16 @@ def test_a_small_sample_tells_what_the_whole_costs() -> None:
     data = smooth((256, 128, 128))
     array = zarr.create_array({}, data=data, chunks=(1, 128, 128), dimension_names=NAMES)
     options: dict[str, Any] = {"codecs": [], "chunks": [(256, 8, 8), (64, 16, 16), (16, 32, 32), (4, 64, 64)]}
-    # Other work of the machine may disturb one measurement, but hardly three.
-    assert any(_is_right(array, tune(array, sample=array.nbytes // 32, **options)) for _ in range(3))
+    # Other work of the machine may disturb a measurement, but hardly the same one three times.
+    tries = [_said_and_measured(array, tune(array, sample=array.nbytes // 32, **options)) for _ in range(3)]
+    for place in tries[0][0]:
+        ratios = [ratios[place] for ratios, _ in tries]
+        assert any(0.5 < ratio < 2 for ratio in ratios), (place, ratios)
+    assert any(is_best for _, is_best in tries)
 
 
-def _is_right(array: Any, part: Any) -> bool:
+def _said_and_measured(array: Any, part: Any) -> tuple[dict[Any, float], bool]:
+    """What was said of each read in each layout, divided by what it costs; and whether the best layout is the best."""
     assert math.prod(part.sample) * 4 <= array.nbytes // 32
     measured = {}
     for row in part.rows:
@@ -352,11 +357,11 @@ def _is_right(array: Any, part: Any) -> bool:
         for read in parse_reads(("time-series", "map"), array.shape, NAMES):
             places = read.selections(array.shape)
             measured[row.chunks, read.name] = sum(cpu_seconds(copy, place) for place in places) / len(places)
-    ratios = [said / measured[row.chunks, name] for row in part.rows for name, said in row.seconds.items()]
+    said = {(row.chunks, name): seconds for row in part.rows for name, seconds in row.seconds.items()}
     best = {name: min(measured[row.chunks, name] for row in part.rows) for name in ("time-series", "map")}
     scores = {row.chunks: max(measured[row.chunks, name] / best[name] for name in best) for row in part.rows}
-    print(ratios, scores, part.best.chunks)
-    return min(ratios) > 0.5 and max(ratios) < 2 and scores[part.best.chunks] <= 1.5 * min(scores.values())
+    ratios = {place: seconds / measured[place] for place, seconds in said.items()}
+    return ratios, scores[part.best.chunks] <= 1.5 * min(scores.values())
 
 
 # -------------------------------------------------------------------------------------------------------- errors
