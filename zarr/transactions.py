@@ -45,10 +45,9 @@ class Transaction(OverlayStore):
         base = store if isinstance(store, SyncStore) and is_synchronous(store) else BlockingView(store)
         self._target = store
         super().__init__(base, f"transaction:{id(self)}", watch=True, read_only=store.read_only)
-        # These two are for all views. An event would not do: Ctrl-C in its ``set`` leaves its lock held for ever.
-        self._ended: list[bool] = []
+        # For all views. An event would not do: Ctrl-C in its ``set`` leaves its lock held for ever.
         self._enders: list[int] = []
-        """The thread that stores the changes; it may still change consolidated metadata, the others nothing."""
+        """The thread that ends it: that one may still change consolidated metadata; then 0, and nobody changes any."""
         self._scopes: dict[str, LockScope] = {}
         """The lock scopes of changed nodes, as their arrays and groups require them."""
         self.noted_nodes = NotedNodes(runner_for(self).run)
@@ -56,7 +55,7 @@ class Transaction(OverlayStore):
     @property
     def read_only(self) -> bool:
         """True if the store refuses every change: it was opened so, or the transaction is being stored or has ended."""
-        return self._read_only or bool(self._ended) or self._enders not in ([], [get_ident()])
+        return self._read_only or self._enders not in ([], [get_ident()])
 
     def note_locking(self, path: str, folder: str | None) -> None:
         """Note that other processes must be kept out of a node while the changes are stored."""
@@ -103,7 +102,7 @@ class Transaction(OverlayStore):
         try:
             settle(self)
             with self._lock:
-                self._ended.append(True)
+                self._enders.append(0)
                 changes = self.changes()
             if changes.values or changes.removed:
                 self._store_held(changes)
@@ -141,7 +140,7 @@ class Transaction(OverlayStore):
     def rollback(self) -> None:
         """Discard all changes and end the transaction."""
         with self._lock:
-            self._ended.append(True)
+            self._enders.append(0)
             self._removed.clear()  # first: a reader meanwhile must not take a node that was made anew for a removed one
             self._values.clear()
             self._seen.clear()

@@ -361,17 +361,19 @@ class CacheStore(StepsStore):
         """
         whole = entry[1] is None
         fits, gone = self._records.begin(entry, len(value), moment)
+        stored: int | None = None
+        kept = False
         try:
             for name, part in gone:
                 if part is None:
                     yield Call(self._cache, "delete", name)
             if fits and whole:
                 yield Call(self._cache, "set", entry[0], value)
-        except BaseException:
+            stored = moment
+        finally:
             if fits:
-                self._records.end(entry, None)
-            raise
-        if fits and not self._records.end(entry, moment, None if whole else value) and whole:
+                kept = self._records.end(entry, stored, None if whole else value)
+        if fits and whole and not kept:
             yield Call(self._cache, "delete", entry[0])
 
     def _forget_steps(self, key: str) -> Steps[None]:

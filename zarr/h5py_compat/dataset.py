@@ -82,10 +82,9 @@ class DimensionProxy:
         return list(scales.get(str(self._dimension), ()))
 
     def _keep(self, paths: list[str]) -> None:
-        with noting():
-            scales = dict(self._id.storage.notes(self._id.path).get("scales", {}))
-            scales[str(self._dimension)] = paths
-            self._id.storage.note(self._id.path, scales={key: held for key, held in scales.items() if held} or None)
+        scales = dict(self._id.storage.notes(self._id.path).get("scales", {}))
+        scales[str(self._dimension)] = paths
+        self._id.storage.note(self._id.path, scales={key: held for key, held in scales.items() if held} or None)
 
     def attach_scale(self, dset: Any) -> None:
         """Attach a scale; make a plain dataset one first.

@@ -218,8 +218,9 @@ class NotedNodes:
     def __init__(self, run: Callable[[Steps[Any]], Any]) -> None:
         self._run = run
         self._nodes: dict[str, tuple[frozenset[str], bool]] = {}
-        self._lock = threading.Lock()
-        self._settling = threading.RLock()
+        # Both reentrant: a finalizer may change a node at any allocation. Who only notes waits for no settling, which
+        # acquires nodes.
+        self._lock, self._settling = threading.RLock(), threading.RLock()
 
     def add(self, changes: Mapping[str, Collection[str]], replaced: Collection[str] = ()) -> None:
         """Note changes, as those of :func:`record_changes_steps`; what was noted of these nodes before stays."""

@@ -442,7 +442,7 @@ def _ranked(rows: Sequence[Row], by_size: bool) -> list[Row]:
     """Return rows with their scores, the best first."""
     if not rows:
         return []
-    costs = [[*row.seconds.values()] for row in rows]
+    costs = [list(row.seconds.values()) for row in rows]
     least = [max(min(column), 1e-9) for column in zip(*costs, strict=True)]
     scores = [max(cost / low for cost, low in zip(line, least, strict=True)) for line in costs]
     if by_size:  # chunks are chosen for their reads: a codec must not make up for the size of others
