@@ -104,7 +104,7 @@ DEFAULTS: Final[dict[str, Any]] = {
         "array_namespace": False,
     },
     "async": {"concurrency": 128, "timeout": None},
-    "network": {"tries": 16, "seconds": 180.0, "request_seconds": 60.0},
+    "network": {"tries": 20, "seconds": 180.0, "request_seconds": 60.0},
     "threading": {"max_workers": None},
     "json_indent": 2,
     "codec_pipeline": {

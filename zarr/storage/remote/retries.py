@@ -30,7 +30,9 @@ from zarr.storage.base import NamedStore
 T = TypeVar("T")
 
 SHORTEST: Final = 0.05
-"""Seconds: the maximum of the first pause; each later maximum is twice the one before."""
+"""Seconds: the maximum of the first pause."""
+GROWTH: Final = 1.5
+"""The maximum of a pause, over that of the pause before: with 2, a few requests of many would hold up all others."""
 LONGEST: Final = 5.0
 """Seconds: the maximum of all pauses, unless the server requests a longer one."""
 _PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})
@@ -224,7 +226,7 @@ class Attempts:
         asked = pause_of(error)
         if asked is None or self.retries.tries == 1:
             return False
-        pause = max(asked, random.uniform(0, min(LONGEST, SHORTEST * 2.0**self.repeats)))
+        pause = max(asked, random.uniform(0, min(LONGEST, SHORTEST * GROWTH**self.repeats)))
         passed = time.monotonic() - self.start
         if self.repeats + 1 >= self.retries.tries or passed + pause > self.retries.seconds:
             raise StoreUnavailableError(self._summary(error, passed, pause)) from error
