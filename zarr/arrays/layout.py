@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from itertools import count
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -210,7 +211,7 @@ class ArrayLayout:
         self._bind_grid(None if self.shard is None else self.shard.chunk_shape)
         self.program: Any = self._bulk_program()
         """The native form of the codecs of one chunk; None if there is none."""
-        self.chunk_nbytes = int(np.prod(self.chain.spec.shape, dtype=object)) * self.dtype.itemsize
+        self.chunk_nbytes = prod(self.chain.spec.shape) * self.dtype.itemsize
 
     def _codecs_place(self) -> str:
         """Return the place of the codecs in their document."""

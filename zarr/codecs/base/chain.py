@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from time import perf_counter
 from typing import Any
@@ -41,6 +42,10 @@ _OWN = ("zarr.codecs.base", "zarr.codecs.blosc", "zarr.codecs.bytes", "zarr.code
 
 _shared: WeakValueDictionary[Any, CodecChain] = WeakValueDictionary()
 """The chains in use: equal arrays share a chain, and with it the working memory of its program."""
+
+_KEPT_NBYTES = 256 << 10
+_recent: deque[CodecChain] = deque(maxlen=8)
+"""The chains made last, for chunks of at most 256 KiB: arrays that are opened one after the other are mostly alike."""
 
 
 def evolve_codecs(codecs: Iterable[Codec], spec: ArraySpec) -> tuple[Codec, ...]:
@@ -142,6 +147,8 @@ class CodecChain:
             return cls(evolve_codecs(codecs, spec), spec)
         if chain is None:
             chain = _shared[key] = cls(evolve_codecs(codecs, spec), spec)
+            if (chain._nbytes or 0) <= _KEPT_NBYTES:
+                _recent.append(chain)
         return chain
 
     def for_shape(self, shape: tuple[int, ...]) -> CodecChain:
