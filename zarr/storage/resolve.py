@@ -15,7 +15,7 @@ from zarr.abc.store import Store
 from zarr.defaults import STORES
 from zarr.errors import PlaceNotFoundError, StoreUrlError, like_names
 from zarr.registry import get_store_factory, store_class
-from zarr.storage.checks import name_foreign_file
+from zarr.storage.foreign_files import name_foreign_file
 from zarr.storage.keys import check_local_path, is_fsmap, is_upath, join, normalize_path
 from zarr.storage.local.store import LocalStore
 from zarr.storage.path import StorePath, check_mode

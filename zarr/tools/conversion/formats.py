@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from zarr._lazy import load, load_extra
-from zarr.storage.checks import HDF5_STARTS
+from zarr.storage.foreign_files import HDF5, HDF5_STARTS, NETCDF3, NPY, PARQUET, TIFF
 from zarr.tools.conversion.contents import Contents
 
 
@@ -39,25 +39,24 @@ class Format(NamedTuple):
     writer: str
 
 
-_HDF5, _TIFF = (b"\x89HDF\r\n\x1a\n",), (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _TIFFS, _TABLES = "images.tiff:read_tiff", "tables.columns"
 
 FORMATS: Final = {
     row.name: row
     for row in (
-        Format("hdf5", "HDF5", (".h5", ".hdf5", ".hdf", ".he5"), _HDF5, "h5py", "hdf5", "hdf5.reading:read_hdf5",
+        Format("hdf5", "HDF5", (".h5", ".hdf5", ".hdf", ".he5"), (HDF5,), "h5py", "hdf5", "hdf5.reading:read_hdf5",
                "hdf5.writing:write_hdf5"),
-        Format("netcdf", "NetCDF-4", (".nc", ".nc4", ".netcdf", ".cdf"), _HDF5, "h5netcdf", "hdf5",
+        Format("netcdf", "NetCDF-4", (".nc", ".nc4", ".netcdf", ".cdf"), (HDF5,), "h5netcdf", "hdf5",
                "hdf5.reading:read_hdf5", "hdf5.netcdf:write_netcdf"),
-        Format("npy", "NumPy (npy)", (".npy",), (b"\x93NUMPY",), "", "", "numpy_files:read_npy",
+        Format("npy", "NumPy (npy)", (".npy",), (NPY,), "", "", "numpy_files:read_npy",
                "numpy_files:write_npy"),
         Format("npz", "NumPy (npz)", (".npz",), (), "", "", "numpy_files:read_npz", "numpy_files:write_npz"),
-        Format("tiff", "TIFF", (".tif", ".tiff"), _TIFF, "tifffile", "tiff", _TIFFS, "images.tiff_writing:write_tiff"),
+        Format("tiff", "TIFF", (".tif", ".tiff"), TIFF, "tifffile", "tiff", _TIFFS, "images.tiff_writing:write_tiff"),
         Format("ome-tiff", "OME-TIFF", (".ome.tif", ".ome.tiff", ".ome.tf8", ".ome.btf"), (), "tifffile", "tiff",
                _TIFFS, "images.tiff_writing:write_ome_tiff"),
         Format("geotiff", "GeoTIFF", (".gtif", ".gtiff", ".geo.tif"), (), "rasterio", "geo",
                _TIFFS, "images.geotiff_writing:write_geotiff"),
-        Format("parquet", "Parquet", (".parquet", ".parq"), (b"PAR1",), "pyarrow", "arrow",
+        Format("parquet", "Parquet", (".parquet", ".parq"), (PARQUET,), "pyarrow", "arrow",
                f"{_TABLES}:read_parquet", "tables.writing:write_parquet"),
         Format("csv", "CSV", (".csv", ".tsv"), (), "pyarrow", "arrow", f"{_TABLES}:read_csv",
                "tables.writing:write_csv"),
@@ -117,7 +116,7 @@ def format_of_file(path: str) -> Format | None:
     named = format_of_name(path)
     with open(path, "rb") as file:
         start = file.read(max(HDF5_STARTS) + 8)
-    if start[:4] in (b"CDF\1", b"CDF\2", b"CDF\5"):
+    if start.startswith(NETCDF3):
         raise ValueError(
             f"{path} is a NetCDF file of the classic format: copy it to NetCDF-4 by "
             "nccopy -k nc4 first, or read it with xarray.open_dataset"
@@ -129,7 +128,7 @@ def format_of_file(path: str) -> Format | None:
 
 
 def _begins(start: bytes, magic: bytes) -> bool:
-    places = HDF5_STARTS if magic in _HDF5 else (0,)
+    places = HDF5_STARTS if magic == HDF5 else (0,)
     return any(start[place : place + len(magic)] == magic for place in places)
 
 
