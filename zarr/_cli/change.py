@@ -19,7 +19,7 @@ from zarr.core.sync import sync
 from zarr.groups.group import Group
 from zarr.groups.members import remove_copy_steps
 from zarr.runners.choose import runner_for
-from zarr.runners.notes import Notes
+from zarr.runners.job_notes import Notes
 from zarr.storage.local.store import LocalStore
 from zarr.storage.path import StorePath
 from zarr.storage.zip.store import ZipStore

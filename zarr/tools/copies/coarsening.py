@@ -11,7 +11,7 @@ import zarr
 from zarr.arrays.array import Array
 from zarr.arrays.show.cf import dimension_names
 from zarr.groups.group import Group
-from zarr.runners.notes import Notes
+from zarr.runners.job_notes import Notes
 from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 from zarr.tools.contents.nodes import refuse_group

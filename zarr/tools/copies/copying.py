@@ -14,7 +14,7 @@ from zarr.buffer import default_buffer_prototype
 from zarr.errors import ContainsGroupError
 from zarr.groups.group import Group
 from zarr.runners.concurrency import concurrency, windowed
-from zarr.runners.notes import Notes
+from zarr.runners.job_notes import Notes
 from zarr.runners.sync import sync
 from zarr.storage.keys import JOB_PREFIX
 from zarr.storage.path import StorePath

@@ -17,8 +17,8 @@ import zarr
 from zarr.arrays.array import Array
 from zarr.errors import ZarrUserWarning
 from zarr.groups.group import Group
+from zarr.runners.job_notes import Notes
 from zarr.runners.locks.operation import overlap
-from zarr.runners.notes import Notes
 from zarr.runners.sync import sync
 from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath

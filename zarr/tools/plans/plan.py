@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, Protocol, TypeAlias
 
 from zarr.errors import BaseZarrError
-from zarr.runners.notes import Notes
+from zarr.runners.job_notes import Notes
 from zarr.tools.plans.executors import run_tasks
 from zarr.tools.plans.progress import Progress, reporting
 from zarr.tools.plans.targets import check_free, check_reached, describe_arrays

@@ -9,7 +9,7 @@ import zarr
 from zarr.arrays.array import Array
 from zarr.errors import NodeNotFoundError
 from zarr.runners.choose import runner_for
-from zarr.runners.notes import Notes
+from zarr.runners.job_notes import Notes
 from zarr.runners.sync import sync
 from zarr.steps.nodes import MAKING, check_absent_steps
 from zarr.storage.path import StorePath

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
 
-from zarr.runners.notes import unfinished
+from zarr.runners.job_notes import unfinished
 from zarr.steps.requests import Get, ListDir, ask_steps
 from zarr.storage.keys import JOB_PREFIX, JOURNAL_FOLDER, LOCKS_FOLDER, REPAIR_FOLDER, is_partial, partial_owner
 from zarr.storage.local.files import is_alive
