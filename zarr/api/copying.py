@@ -20,7 +20,7 @@ from zarr.groups.async_group import AsyncGroup
 from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
 from zarr.runners.job_notes import Notes
-from zarr.runners.locks.operation import overlap, true_place
+from zarr.runners.places import overlap, true_place
 from zarr.steps.requests import Get, List, Put, ask_steps
 from zarr.storage.payloads import MappingStore
 from zarr.storage.resolve import StoreLike, resolve_store_path

@@ -26,7 +26,7 @@ from zarr.errors import ZarrUserWarning
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn
-from zarr.runners.locks.operation import true_place
+from zarr.runners.places import true_place
 from zarr.steps.requests import Await, Gather, Steps
 from zarr.storage.path import StorePath
 

@@ -16,7 +16,6 @@ cannot wait for that operation, so it gets a :class:`~zarr.errors.LockedByCaller
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,7 +28,6 @@ from zarr.runners.locks import folders
 from zarr.runners.locks.table import LOCKS, Claim, Waits, wait, wait_async
 from zarr.steps.requests import FAMILY_RANK, LockScope, Transfer
 from zarr.storage.keys import outermost
-from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
     from zarr.runners.locks import leases, processes
@@ -424,33 +422,3 @@ def lock_prefix(store: Any) -> str:
     """
     prefix = getattr(store, "lock_prefix", None)
     return prefix if isinstance(prefix, str) else f"object:{id(store)}"
-
-
-def true_place(place: StorePath) -> str:
-    """Return the same text for all names of a place: by a link, by a URL, by another class of stores.
-
-    Examples
-    --------
-    >>> from zarr.storage import LocalStore
-    >>> true_place(StorePath(LocalStore("/data"), "a/b")) == true_place(StorePath(LocalStore("/data/a"), "b"))
-    True
-    """
-    prefix = lock_prefix(place.store)
-    _, _, folder = prefix.partition(":")
-    if os.path.isabs(folder):  # of files: links may lie below the root of the store, too
-        return f"file:{os.path.realpath(os.path.join(folder, place.path))}"
-    return f"{prefix}/{place.path}".rstrip("/")
-
-
-def overlap(one: StorePath, other: StorePath) -> bool:
-    """Return True if two places are the same, or one lies within the other.
-
-    Examples
-    --------
-    >>> from zarr.storage import MemoryStore
-    >>> store = MemoryStore()
-    >>> overlap(StorePath(store, "a"), StorePath(store, "a/b")), overlap(StorePath(store, "a"), StorePath(store, "ab"))
-    (True, False)
-    """
-    first, second = (f"{true_place(place)}/" for place in (one, other))
-    return first.startswith(second) or second.startswith(first)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
-from zarr.runners.locks.operation import true_place
+from zarr.runners.places import true_place
 from zarr.storage.layouts.base import LayoutStore
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path

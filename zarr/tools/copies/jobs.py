@@ -18,7 +18,7 @@ from zarr.arrays.array import Array
 from zarr.errors import ZarrUserWarning
 from zarr.groups.group import Group
 from zarr.runners.job_notes import Notes
-from zarr.runners.locks.operation import overlap
+from zarr.runners.places import overlap
 from zarr.runners.sync import sync
 from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
