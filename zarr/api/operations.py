@@ -50,7 +50,7 @@ else:
 
 ArrayLike: TypeAlias = Any
 PathLike: TypeAlias = str
-CREATING = ("a", "w", "w-")
+CREATING: Final = ("a", "w", "w-")
 OLDER_MODES: Final[dict[Any, Any]] = {"x": "w-", "w+": "r+"}
 """Modes of zarr-python 2 and their present names; "w+" opened an existing node to read and write it."""
 NO_ARRAYS = "at least one array must be provided"

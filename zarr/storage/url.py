@@ -200,6 +200,7 @@ def from_root(store: Any) -> tuple[Store, str]:
 # ---------------------------------------------------------------------------------------------- pipelines
 
 _ZIP_MODES: Final[dict[str | None, Any]] = {None: "r", "r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x"}
+"""Modes of zip files in a pipeline; without a mode they are read, like all pipelines."""
 
 
 def open_pipeline(
