@@ -202,28 +202,43 @@ static int zc_remove_folder(int base, const char *name, int depth, long *left) {
     return code;
 }
 
-/* Makes every missing folder of a path (changed and restored on the way); durable: sync the parents of new ones. */
-static int zc_make_folders(int base, char *path, int durable) {
-    char *slash = path;
-    for (;;) {
-        char kept;
-        int code;
-        slash = strchr(slash, '/');
-        if (slash == path) { slash++; continue; }
-        if (slash) { kept = *slash; *slash = 0; }
-        code = mkdirat(base, path, 0777) != 0 ? -errno : 0;
-        if (code == 0 && durable) {
-            char *last = strrchr(path, '/');
-            int fd;
-            if (last) *last = 0;
-            fd = zc_open_folder(base, last ? path : ".");
-            if (last) *last = '/';
-            if (fd >= 0) { code = zc_sync(fd); close(fd); }
-        }
-        if (slash) { *slash = kept; slash++; }
-        if (code != 0 && code != -EEXIST) return code;
-        if (!slash) return 0;
+static int zc_make_folder(int base, char *path, int durable) {
+    int code = mkdirat(base, path, 0777) != 0 ? -errno : 0;
+    if (code == 0 && durable) {
+        char *last = strrchr(path, '/');
+        int fd;
+        if (last) *last = 0;
+        fd = zc_open_folder(base, last ? (last == path ? "/" : path) : ".");
+        if (last) *last = '/';
+        if (fd >= 0) { code = zc_sync(fd); close(fd); }
     }
+    return code;
+}
+
+/* Makes every missing folder of a path (changed and restored on the way); durable: sync the parents of new ones.
+   It looks upwards for a folder that is there, and makes those below: most folders of a path are there. */
+static int zc_make_folders(int base, char *path, int durable) {
+    char *end = path + strlen(path), *cut = end, kept;
+    int code;
+    for (;;) {
+        kept = *cut;
+        *cut = 0;
+        code = zc_make_folder(base, path, durable);
+        *cut = kept;
+        if (code != -ENOENT) break;
+        while (cut > path && cut[-1] != '/') cut--;
+        while (cut > path && cut[-1] == '/') cut--;
+        if (cut == path) return -ENOENT;
+    }
+    while ((code == 0 || code == -EEXIST) && cut < end) {
+        while (*cut == '/') cut++;
+        while (*cut && *cut != '/') cut++;
+        kept = *cut;
+        *cut = 0;
+        code = zc_make_folder(base, path, durable);
+        *cut = kept;
+    }
+    return code == -EEXIST ? 0 : code;
 }
 
 /* Two names change places in one step; -ENOSYS or -EINVAL where the system or the file system cannot do that. */
@@ -297,7 +312,7 @@ static int zc_begin(char *path, char *partial, size_t room) {
             code = mkdir(path, 0777) != 0 ? -errno : 0;
             if (code == -ENOENT) code = zc_make_folders(AT_FDCWD, path, 0);
             *slash = '/';
-            if (code < 0 && code != -EEXIST) return code;
+            if (code < 0 && code != -EEXIST && code != -ENOENT) return code; /* removed meanwhile: once more */
         }
     }
     return fd;
