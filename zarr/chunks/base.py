@@ -271,6 +271,8 @@ def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
     ------
     RectilinearChunksDisabledError
         If the grid is rectilinear and ``array.rectilinear_chunks`` is off.
+    TypeError
+        If a dimension is no `DimensionGrid`.
 
     Examples
     --------
@@ -287,6 +289,8 @@ def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
             shapes.append(dim.size)
         elif isinstance(dim, grid.VaryingDimension):
             shapes.append(dim.edges)
-        else:
+        elif isinstance(dim, grid.DimensionGrid):
             shapes.append(tuple([dim.chunk_size(i) for i in range(dim.ngridcells)]))
+        else:
+            raise TypeError(f"Unknown dimension grid type {type(dim)}: it lacks methods of zarr.chunks.DimensionGrid.")
     return _look_up("rectilinear")(chunk_shapes=tuple(shapes))  # type: ignore[call-arg]

@@ -134,6 +134,8 @@ def test_resize_of_rectilinear() -> None:
 def test_descriptions_of_grids() -> None:
     mixed = ChunkGrid.from_sizes((10, 4), ((3, 7), 2))
     assert create_chunk_grid_metadata(mixed) == RectilinearChunkGridMetadata(chunk_shapes=((3, 7), 2))
+    with pytest.raises(TypeError, match="Unknown dimension grid type <class 'object'>"):
+        create_chunk_grid_metadata(ChunkGrid(dimensions=(object(),)))  # type: ignore[arg-type]
     regular = ChunkGrid.from_sizes((10, 4), (3, 2))
     assert create_chunk_grid_metadata(regular) == RegularChunkGridMetadata(chunk_shape=(3, 2))
 
