@@ -542,7 +542,7 @@ class FieldsError(VindexInvalidSelectionError, TypeError):
     """
 
 
-class UnnamedCodecError(UnknownCodecError, MetadataValidationError, TypeError):
+class UnnamedCodecError(MetadataValidationError, TypeError):
     """The configuration of a codec has no name of a codec.
 
     What to do: give a codec object, or a dictionary with ``name`` (format 3) or ``id`` (format 2).

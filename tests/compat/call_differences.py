@@ -157,8 +157,8 @@ REASONS = [
     Reason("a format is 2 or 3", "zarr_format=", "value", "zarr_format"),
     Reason(
         "a codec is named by its configuration",
-        "filters=|compress",
-        "TypeError|value",
+        "filters=|compress|serializer=",
+        "TypeError|value|KeyError: 'name'|codec not available: 'None'",
         "UnnamedCodecError|UnknownCodecError",
     ),
     Reason("NumPy's own warnings depend on its version", "", "warns: DeprecationWarning"),

@@ -100,6 +100,17 @@ def unknown_codec(store: Any, form: int) -> tuple[str, str]:
     return "codec-unknown", node_document(form, "g/b")
 
 
+def unnamed_codec(store: Any, form: int) -> tuple[str, str]:
+    def change(document: dict[str, Any]) -> None:
+        if form == 2:
+            document["compressor"] = {"level": 1}
+        else:
+            document["codecs"].append({"configuration": {}})
+
+    edit(store, node_document(form, "g/b"), change)
+    return "document-invalid", node_document(form, "g/b")
+
+
 def names_of_other_rank(store: Any, form: int) -> tuple[str, str]:
     edit(store, "a/zarr.json", lambda document: document.update(dimension_names=["x"]))
     return "document-invalid", "a/zarr.json"
@@ -427,7 +438,8 @@ def shard_outside_grid(store: Any, form: int) -> tuple[str, str]:
 
 BOTH: list[Plant] = [
     not_json, empty_document, not_utf8, list_document, deep_document, wrong_format, no_shape, negative_shape,
-    other_rank, unknown_type, wrong_fill, wrong_separator, unknown_codec, missing_array, missing_group, two_formats,
+    other_rank, unknown_type, wrong_fill, wrong_separator, unknown_codec, unnamed_codec, missing_array, missing_group,
+    two_formats,
     node_below_array, parent_missing, other_format_below, copy_of_old_attributes, copy_of_old_shape, copy_lacks_node,
     copy_has_gone_node, copy_is_no_object, copy_of_damage, truncated_plain, too_long_plain, empty_chunk,
     truncated_compressed, garbage_compressed, huge_compressed, broken_text, other_chunk, outside_grid,

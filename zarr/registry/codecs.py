@@ -172,11 +172,11 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
     Raises
     ------
     UnknownCodecError
-        If numcodecs has no codec of that id, or there is no id.
+        If numcodecs has no codec of that id.
     MetadataValidationError
         If it is no object.
     UnnamedCodecError
-        If it has no ``id``.
+        If it has no ``id``: no package can bring such a codec.
 
     Examples
     --------
@@ -410,6 +410,7 @@ _NUMCODEC_PACKAGES: Final[dict[str, tuple[str, ...]]] = {
     "msgpack2": ("numcodecs[msgpack]",),
     "pcodec": ("numcodecs[pcodec]",),
     "zfpy": ("numcodecs[zfpy]",),
+    "crc32c": ("numcodecs[crc32c]",),
     "vc-delta3d": ("vc-delta3d",),
     "wavpack": ("wavpack-numcodecs",),
     "rawgrib": ("gribscan",),

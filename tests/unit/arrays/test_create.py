@@ -13,7 +13,7 @@ import pytest
 
 import zarr
 from zarr.codecs import BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
-from zarr.errors import ContainsArrayError, ZarrUserWarning
+from zarr.errors import ContainsArrayError, UnnamedCodecError, ZarrUserWarning
 
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 ZSTD = {"name": "zstd", "configuration": {"level": 0, "checksum": False}}
@@ -205,6 +205,9 @@ def test_rectilinear() -> None:
         ({"compressors": ["zstd"]}, TypeError),
         ({"filters": ["numcodecs.delta"]}, TypeError),
         ({"serializer": "bytes"}, TypeError),
+        ({"serializer": {"configuration": {}}}, UnnamedCodecError),
+        ({"compressors": [{"level": 1}]}, UnnamedCodecError),
+        ({"compressors": [{"level": 1}], "zarr_format": 2}, UnnamedCodecError),
         ({"compressors": "zstd", "zarr_format": 2}, TypeError),
         ({"filters": ["delta"], "zarr_format": 2}, TypeError),
         ({"filters": 3, "zarr_format": 2}, TypeError),

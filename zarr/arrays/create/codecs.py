@@ -12,7 +12,7 @@ from zarr.abc.numcodec import Numcodec
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.zstd import ZstdCodec
 from zarr.dtype import VariableLengthBytes, VariableLengthUTF8, ZDType
-from zarr.errors import WrongTypeError
+from zarr.errors import UnnamedCodecError, WrongTypeError
 from zarr.registry import get_codec_class, get_numcodec
 
 if TYPE_CHECKING:
@@ -104,13 +104,17 @@ def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> A
     ------
     TypeError
         If it is of the wrong kind.
+    UnnamedCodecError
+        If it is an object without ``name`` and ``id``.
     """
     if isinstance(codec, Mapping):
-        if "name" not in codec and "id" in codec:
-            codec = get_numcodec(dict(codec))  # type: ignore[arg-type]
-        else:
+        if "name" in codec:
             cls: Any = get_codec_class(codec["name"])
             codec = cls.from_dict(dict(codec))
+        elif "id" in codec:
+            codec = get_numcodec(dict(codec))  # type: ignore[arg-type]
+        else:
+            raise UnnamedCodecError(f"Expected a 'name' in the configuration of {what}, got {str(dict(codec))[:200]}.")
     if is_numcodec(codec):
         codec = convert.translate_numcodec(codec, dtype)
     if not isinstance(codec, kind):
