@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 import zarr
 from zarr.codecs import ShardingCodec
 from zarr.core.array_spec import ArrayConfig
-from zarr.storage import LocalStore
+from zarr.experimental.cache_store import CacheStore, _CacheState
+from zarr.storage import LocalStore, ManagedMemoryStore, MemoryStore, ObjectStore, ZipStore
 
 
 def blank(cls: type) -> Any:
@@ -76,6 +78,42 @@ def test_groups(array: zarr.Array[Any]) -> None:
     assert (type(face), dict(face.attrs), list(face)) == (zarr.Group, {"k": 1}, ["a"])
     assert face["a"][5] == 5
     assert read(foreign) == group._async_group
+
+
+@pytest.mark.parametrize(("mode", "read_only"), [("r", True), ("a", False), ("a", True), ("w", False), ("x", False)])
+def test_zip_stores(tmp_path: Path, mode: str, read_only: bool) -> None:
+    path = tmp_path / "a.zip"
+    if mode in "ra":
+        with ZipStore(path, mode="w") as store:
+            zarr.save_array(store, np.arange(3))
+    options = {"compression": zipfile.ZIP_DEFLATED, "allowZip64": True, "_fileobj": None, "_was_opened": False}
+    found = read(Fields(ZipStore, path=path, _zmode=mode, _read_only=read_only, _is_open=False, **options))
+    assert (found.read_only, found.compression) == (read_only, zipfile.ZIP_DEFLATED)
+    if mode in "wx":
+        zarr.save_array(found, np.arange(3))
+    assert zarr.open_array(pickle.loads(pickle.dumps(found)), mode="r")[:].tolist() == [0, 1, 2]
+    found.close()
+
+
+def test_a_cache_begins_empty(array: zarr.Array[Any]) -> None:
+    records = Fields(_CacheState, current_size=7, hits=3)
+    settings = {"max_age_seconds": 5, "max_size": 1000, "cache_set_data": False}
+    cache = Fields(CacheStore, _store=array.store, _cache=MemoryStore(), _state=records, **settings)
+    for found in (read(cache), pickle.loads(pickle.dumps(read(cache)))):
+        assert found.cache_info().items() >= {**settings, "current_size": 0}.items()
+        assert zarr.open_array(found, path="a")[:].tolist() == list(range(6))
+
+
+def test_stores_of_obstore(array: zarr.Array[Any]) -> None:
+    local = pytest.importorskip("obstore.store").LocalStore(str(array.store.root))
+    found = read(Fields(ObjectStore, _is_open=False, _read_only=False, store=pickle.dumps(local)))
+    assert zarr.open_array(found, path="a")[:].tolist() == list(range(6))
+
+
+def test_a_store_in_the_memory_of_another_process_is_refused() -> None:
+    store = ManagedMemoryStore(name="of-another")
+    with pytest.raises(RuntimeError, match=r"memory://of-another.* process -1 "):
+        store.__setstate__({"path": "", "read_only": False, "created_pid": -1})
 
 
 def test_configurations() -> None:

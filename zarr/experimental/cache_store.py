@@ -133,6 +133,10 @@ class CacheRecords:
             self.size = sum(self._storing.values())
 
 
+class _CacheState:
+    """The records of a cache as zarr-python pickles them; a store that is unpickled begins with none."""
+
+
 class CacheStore(StepsStore):
     """A store that reads through a cache, which is a store itself, and writes to the store behind.
 
@@ -190,6 +194,13 @@ class CacheStore(StepsStore):
         self._cache = cache_store
         self._cache_set_data = cache_set_data
         self._records = CacheRecords(max_age_seconds, max_size)  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "_state" in state:  # as zarr-python pickles it
+            given = {name: state[name] for name in ("max_age_seconds", "max_size", "cache_set_data")}
+            CacheStore.__init__(self, state["_store"], cache_store=state["_cache"], **given)
+        else:
+            self.__dict__.update(state)
 
     def _with_store(self, store: Store) -> CacheStore:
         twin = type(self)(store, cache_store=self._cache, cache_set_data=self._cache_set_data)

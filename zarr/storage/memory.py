@@ -414,6 +414,8 @@ class ManagedMemoryStore(MemoryStore):
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         pid = state.pop("created_pid", os.getpid())
+        if "_name" not in state:  # as zarr-python pickles it: the name is a parameter of the class
+            state["_name"] = self._name
         if pid != os.getpid():
             raise RuntimeError(
                 f"the store 'memory://{state['_name']}' was created in process {pid} and cannot be used in process "

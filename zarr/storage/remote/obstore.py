@@ -53,6 +53,11 @@ def _folder_of(store: Any) -> str | None:
     return None if prefix is None else os.path.join(os.getcwd(), prefix)
 
 
+def _retries_for(store: Any, network: Mapping[str, float] | None = None) -> Retries:
+    """Return the repeats of the requests of a store: none where no network is in between."""
+    return Retries(network if type(store).__name__ in _SERVICES else {"tries": 1})
+
+
 def _without_retries(store: Any, seconds: float) -> Any:
     """Return a client without retries, otherwise like the given one."""
     args, options = store.__getnewargs_ex__()
@@ -101,7 +106,7 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         self.store = store
         self._folder = _folder_of(store)
         self._number = next(_numbers) if name == "MemoryStore" else None
-        self._retries = Retries(network if name in _SERVICES else {"tries": 1})
+        self._retries = _retries_for(store, network)
 
     @cached_property
     def _client(self) -> Any:
@@ -149,7 +154,7 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
             self._folder = _folder_of(self.store)
         self._number = None
         if "_retries" not in state:
-            self._retries = Retries()
+            self._retries = _retries_for(self.store)
 
     @property
     def lock_prefix(self) -> str:

@@ -192,6 +192,10 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
         return {**state, "_is_open": False, "_starts": [*self._starts]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        if "_zmode" in state:  # as zarr-python pickles it: a file that was begun has mode "a"
+            options = {name: state[name] for name in ("compression", "allowZip64")}
+            ZipStore.__init__(self, state["path"], mode=state["_zmode"], read_only=state["_read_only"], **options)
+            return
         self.__dict__.update(state)
         self._find_archive()
 
