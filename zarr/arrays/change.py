@@ -242,8 +242,9 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
     if cuts:
         try:
             yield from _cut_steps(old, shape, handle.bulk)
-        except Exception:
-            # The array has its new shape, and growing clears what lies beyond it; remove now as much as possible.
+        except Exception as error:
+            # Growing clears what lies beyond the new shape; remove now as much as possible.
+            error.add_note(f"the array has its new shape {shape}; what is still stored beyond it is not shown again")
             yield from _best_effort_steps(delete_outside_steps(old, shape))
             raise
 

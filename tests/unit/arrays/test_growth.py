@@ -28,6 +28,17 @@ class Counting(MemoryStore):
         return super().list_prefix_sync(prefix)
 
 
+class Stuck(MemoryStore):
+    """A store in memory that removes nothing while it is stuck."""
+
+    stuck = False
+
+    def delete_sync(self, key: str) -> None:
+        if self.stuck:
+            raise OSError(f"no removal of {key}")
+        super().delete_sync(key)
+
+
 def set_shape(store: Any, shape: tuple[int, ...]) -> None:
     """Change only the document, as a shrinking that was killed does."""
     document = json.loads(store.get_sync("zarr.json").to_bytes())
@@ -87,3 +98,17 @@ def test_growth_beside_many_chunks_opens_few_folders(tmp_path: Any) -> None:
     array.resize((402, 4))
     assert not array[400:].any()
     assert array[:400].all()
+
+
+def test_a_shrinking_that_could_not_remove_chunks_names_the_new_shape() -> None:
+    store = Stuck()
+    array = zarr.create_array(store, shape=(8,), chunks=(2,), dtype="i4")
+    array[:] = 1
+    store.stuck = True
+    with pytest.raises(OSError, match="no removal of c/") as raised:
+        array.resize(3)
+    assert any("has its new shape (3,)" in note for note in raised.value.__notes__)
+    store.stuck = False
+    assert array.shape == zarr.open_array(store).shape == (3,)
+    array.resize(8)
+    assert array[:].tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
