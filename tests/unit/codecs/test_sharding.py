@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import zarr
 from tests.unit.codecs.specs import buffer, chunk_spec, nd_buffer, random_array, same
 from zarr.codecs import (
     BytesCodec,
@@ -23,6 +25,7 @@ from zarr.codecs import (
 from zarr.codecs.base.chain import CodecChain
 from zarr.codecs.base.shard_level import EMPTY
 from zarr.errors import ChunkDecodeError
+from zarr.storage import LocalStore, MemoryStore
 
 INDEX_CODECS: list[list[Any]] = [
     [BytesCodec()],
@@ -91,6 +94,33 @@ def test_round_trip(name: str, index_codecs: Any, location: Any, order: Any, kee
     places = chain.shard.order_of_writing()
     offsets = [int(index[place, 0]) for place in places if index[place, 0] != EMPTY]
     assert offsets == sorted(offsets)
+
+
+class Async(MemoryStore):
+    """A store that is asked by its coroutines, chunk by chunk."""
+
+    async def get(self, key: str, *args: Any, **options: Any) -> Any:
+        return await super().get(key, *args, **options)
+
+
+PLACES: dict[str, list[tuple[int, int]]] = {
+    "morton": [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1)],
+    "lexicographic": [(i, j) for i in range(3) for j in range(2)],
+    "colexicographic": [(i, j) for j in range(2) for i in range(3)],
+}
+
+
+@pytest.mark.parametrize("order", PLACES)
+@pytest.mark.parametrize("kind", [MemoryStore, LocalStore, Async])
+def test_inner_chunks_lie_in_the_order_of_the_codec(order: Any, kind: Any, tmp_path: Path) -> None:
+    store = kind(tmp_path) if kind is LocalStore else kind()
+    codec = ShardingCodec(chunk_shape=(2, 2), subchunk_write_order=order)
+    array = zarr.create_array(store, shape=(6, 4), chunks=(6, 4), dtype="u1", serializer=codec, compressors=None)
+    for selection, value in ((..., np.arange(1, 25).reshape(6, 4)), ((slice(3, 6), 3), 7), ((0, 0), 9)):
+        array[selection] = value
+        index = codec.index_of(buffer(bytes(store.get_sync("c/0/0").to_bytes())), (3, 2))
+        assert sorted(np.ndindex(3, 2), key=lambda place: int(index[place][0])) == PLACES[order]
+    assert array[:].sum() == 300 - sum((16, 20, 24)) + 21 - 1 + 9
 
 
 def test_nested_and_surrounded() -> None:
