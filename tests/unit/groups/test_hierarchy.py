@@ -59,6 +59,21 @@ def test_what_is_there_stays(store: zarr.abc.store.Store, group: GroupMetadata, 
         zarr.create_hierarchy(store=store, nodes={"a/b": group})
 
 
+def test_nothing_is_removed_for_a_node_that_cannot_be_made(group: GroupMetadata, array: Any, zarr_format: int) -> None:
+    store = MemoryStore()
+    zarr.create_array(store, name="a", shape=(2,), chunks=(1,), dtype="i1", zarr_format=zarr_format)[:] = 1  # type: ignore[arg-type]
+    before = dict(store._store_dict)
+    if zarr_format == 3:
+        bad = zarr.create_array({}, shape=(30,), chunks=[[10, 20]], dtype="i4").metadata
+    else:
+        bad = dataclasses.replace(array)
+        object.__setattr__(bad, "filters", (object(),))
+    for nodes in ({"a": group, "b": bad}, {"b": bad, "a": group}, {"a": bad}):
+        with zarr.config.set({"array.rectilinear_chunks": False}), pytest.raises((AttributeError, ValueError)):
+            zarr.create_hierarchy(store=store, nodes=nodes, overwrite=True)
+        assert store._store_dict == before
+
+
 def test_nodes_that_make_no_hierarchy(group: GroupMetadata, array: Any, zarr_format: int) -> None:
     store = MemoryStore()
     other = GroupMetadata(zarr_format=5 - zarr_format)  # type: ignore[arg-type]
