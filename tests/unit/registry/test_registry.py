@@ -188,7 +188,7 @@ def test_buffers() -> None:
 def test_names_of_metadata() -> None:
     assert registry.get_chunk_key_encoding_class("default").__name__ == "DefaultChunkKeyEncoding"
     assert registry.get_chunk_grid_class("regular").__name__ == "RegularChunkGridMetadata"
-    with pytest.raises(KeyError, match=r"'nope' not found in registered chunk key encodings: \['default', 'fanout'"):
+    with pytest.raises(KeyError, match=r"'nope' not found in registered chunk key encodings: \['default'.* 'fanout'"):
         registry.get_chunk_key_encoding_class("nope")
     with pytest.raises(KeyError, match="nope"):
         registry.get_chunk_grid_class("nope")
