@@ -38,6 +38,8 @@ T = TypeVar("T")
 
 _IN_ONE_REQUEST: Final = 100 << 20
 """A value of fewer bytes is stored by one request."""
+_PROCESS: Final = os.urandom(8)
+"""A number of this process and of those that it forks, which begin with a copy of its memory."""
 ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
 
 
@@ -47,15 +49,15 @@ def _is_local(fs: Any) -> bool:
     return local is not None and type(getattr(fs, "sync_fs", None)) is local.LocalFileSystem
 
 
-def _has_files(fs: Any) -> bool:
-    """Return True if a file system of any class has the files of this machine."""
+def _has_protocol(fs: Any, name: str) -> bool:
+    """Return True if a file system of any class has a protocol: ``"file"`` is that of the files of this machine."""
     protocols = getattr(fs, "protocol", ())
-    return "file" in ((protocols,) if isinstance(protocols, str) else protocols)
+    return name in ((protocols,) if isinstance(protocols, str) else protocols)
 
 
 def _absolute(fs: Any, path: str) -> str:
     """Return a path that is valid in any working directory, if it is a local one."""
-    return path if path[:1] in ("/", "~") or not _has_files(fs) else os.path.join(os.getcwd(), path)
+    return path if path[:1] in ("/", "~") or not _has_protocol(fs, "file") else os.path.join(os.getcwd(), path)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -124,6 +126,7 @@ class FsspecStore(RetryingStore):
         self.allowed_exceptions = allowed_exceptions
         self._kind = clients.kind_of(self.fs)
         self._retries = Retries(network if self._kind and not has_own_retries(self.fs) else {"tries": 1})
+        self._process = _PROCESS
         self._forget_loops()
         if "://" in path and not path.startswith("http"):
             scheme, _ = path.split("://", maxsplit=1)
@@ -134,6 +137,11 @@ class FsspecStore(RetryingStore):
 
     def _filesystem(self) -> Any:
         """Return the file system whose connections belong to the running loop."""
+        if self._process != _PROCESS:
+            raise RuntimeError(
+                f"{self!r} came from another process, and its values are in the memory of that one: take a folder "
+                "(LocalStore), or read in threads"
+            )
         loop = asyncio.get_running_loop()
         fs = self._by_loop.get(loop)
         if fs is None:
@@ -155,6 +163,8 @@ class FsspecStore(RetryingStore):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        if "_process" not in state or not _has_protocol(self.fs, "memory"):
+            self._process = _PROCESS
         if "_root" not in state:
             self._root = _absolute(self.fs, self.path)
         if "_retries" not in state:
@@ -271,7 +281,7 @@ class FsspecStore(RetryingStore):
     @property
     def lock_prefix(self) -> str:
         """Return the name under which the keys of this store are locked."""
-        if _has_files(self.fs):  # as that of a LocalStore
+        if _has_protocol(self.fs, "file"):  # as that of a LocalStore
             return f"file:{true_path(self._root).rstrip('/')}"
         return f"fsspec:{type(self.fs).__name__}:{self._root.rstrip('/')}"
 
@@ -448,7 +458,7 @@ class FsspecStore(RetryingStore):
 
     def _check_clearable(self, prefix: str) -> None:
         """Check that a removal does not delete all files of this machine; see ``checks.check_clearable``."""
-        if not prefix.strip("/") and _has_files(self.fs):
+        if not prefix.strip("/") and _has_protocol(self.fs, "file"):
             check_clearable(self._root or "/")
 
     async def delete_dir(self, prefix: str) -> None:
