@@ -447,3 +447,38 @@ def test_elements_in_attributes_that_the_type_lacks(suffix: str, tmp_path: Path)
         assert any(name in text and "uint8 does not have" in text for text in losses), name
     floats = zarr.create_array(tmp_path / "f", data=np.arange(3, dtype="f4"), attributes={"missing_value": 0.1})
     assert not any("missing_value" in text for text in zarr.tools.convert(floats, tmp_path / f"f.{suffix}").losses)
+
+
+def test_texts_that_are_not_of_utf_8(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.arange(3)
+        file["x"].attrs["units"] = np.bytes_("°C".encode("latin-1"))
+        file["x"].attrs["names"] = np.array(["é".encode("latin-1"), b"a"])
+        file["x"].attrs["good"] = np.bytes_("°C".encode())
+        file.create_dataset("text", data=[b"caf\xe9"], dtype=h5py.string_dtype("ascii"))
+    made = convert(f"{tmp_path / 'a.h5'}::x", tmp_path / "a.zarr")
+    assert dict(made.result.attrs) == {"units": "°C", "names": ["é", "a"], "good": "°C"}
+    assert sum("they are read as Latin-1" in text for text in made.losses) == 2
+    assert "\\ud" not in (tmp_path / "a.zarr" / "zarr.json").read_text()
+    with h5py.File(convert(made.result, tmp_path / "b.h5").result) as file:
+        assert file["data"].attrs["units"] == "°C"
+    with pytest.raises(ValueError, match=r"by h5py: file\['/text'\]\.asstr"):
+        convert(tmp_path / "a.h5", tmp_path / "b.zarr")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"chunks": "large"}, "'keep' or 'auto'"),
+        ({"shards": "auto"}, "'keep' or None"),
+        ({"chunks": (2,), "virtual": True}, "copies nothing"),
+        ({"compressors": None, "virtual": True}, "copies nothing"),
+        ({"zarr_format": 2, "virtual": True}, "copies nothing"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(given: Any, said: str, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.arange(3)
+    with pytest.raises(ValueError, match=said):
+        convert(tmp_path / "a.h5", tmp_path / ("b.json" if "virtual" in given else "b.zarr"), **given)
+    assert len(list(tmp_path.iterdir())) == 1

@@ -124,7 +124,9 @@ def convert(
     source: Annotated[str, typer.Argument(help="A file, or STORE::PATH; a part of a file follows after :: too.")],
     target: Annotated[str, typer.Argument(help="A file, or STORE::PATH.")],
     to: Annotated[str | None, typer.Option(help=f"zarr, {', '.join(FORMATS)}; by default by the name.")] = None,
-    chunks: Annotated[str | None, typer.Option(help="As in 100,-1 or time=100; by default those of SOURCE.")] = None,
+    chunks: Annotated[
+        str | None, typer.Option(help="As in 100,-1 or time=100; auto: chosen anew; by default those of SOURCE.")
+    ] = None,
     shards: Annotated[str | None, typer.Option(help="In the same way; by default those of SOURCE.")] = None,
     codec: Codec = None,
     virtual: Annotated[bool, typer.Option("--virtual", help="Copy nothing: TARGET is a table of references.")] = False,
@@ -142,7 +144,7 @@ def convert(
     given: dict[str, Any] = parse_codecs(codec, cast("ZarrFormat", zarr_format)) if codec else {}
     for name, text in (("chunks", chunks), ("shards", shards)):
         if text is not None:
-            given[name] = parse_chunks(text, f"--{name}")
+            given[name] = text if (name, text) == ("chunks", "auto") else parse_chunks(text, f"--{name}")
     place = parse_place(target, None, None)
     overwrite = overwrite and not (resume and is_stopped(place))  # what is there goes on
     if overwrite and not dry_run and (os.path.exists(whole_store(place)) or find(place) is not None):

@@ -69,3 +69,17 @@ def test_opening_a_file_tells_how_to_convert_it(run: Run, tmp_path: Path) -> Non
     assert "a.h5 cannot be read as HDF5" in run("tree", str(tmp_path / "a.h5"), code=1).err
     with pytest.raises(FileNotFoundError, match=r"convert it with zarr\.tools\.convert"):
         zarr.open(tmp_path / "a.h5", mode="r")
+
+
+def test_chunks_that_are_chosen(run: Run, tmp_path: Path) -> None:
+    zarr.create_array(tmp_path / "a.zarr", data=np.zeros((1000, 10)), chunks=(1, 1))
+    run("convert", str(tmp_path / "a.zarr"), str(tmp_path / "b.zarr"), "--zarr-format", "2", "--chunks", "auto")
+    assert zarr.open_array(tmp_path / "b.zarr").chunks[0] > 1
+    run("convert", str(tmp_path / "a.zarr"), str(tmp_path / "c.zarr"), "--chunks", "large", code=2)
+
+
+def test_an_array_that_is_no_table(run: Run, tmp_path: Path) -> None:
+    zarr.create_array(tmp_path / "a.zarr", data=np.zeros((3, 2)))
+    said = run("convert", str(tmp_path / "a.zarr"), str(tmp_path / "a.csv"), code=1).err
+    assert "there is no array of one dimension" in said
+    assert ".zarr-convert" not in said

@@ -145,6 +145,8 @@ def convert(
     """
     losses: list[str] = []
     if virtual:
+        if (chunks, shards, compressors, filters, zarr_format) != ("keep", "keep", "keep", "keep", 3):
+            raise ValueError("virtual=True copies nothing: chunks, shards, codecs and format stay those of the file")
         node, text = refer(source, target, losses, overwrite=overwrite, dry_run=dry_run)
         return Conversion(node, tuple(losses), text)
     options, target_options = options_of_ends(source, target, storage_options)
@@ -275,14 +277,18 @@ def _bytes_of(array: ArrayContents) -> int:
 # -------------------------------------------------------------------------------------------------- layouts
 
 
-def _check_wanted(contents: Contents, *wanted: Any) -> None:
-    """Refuse chunks and shards that are meant for none of the arrays."""
+def _check_wanted(contents: Contents, chunks: Any, shards: Any) -> None:
+    """Refuse words that mean nothing, and chunks and shards that are meant for none of the arrays."""
+    if isinstance(chunks, str) and chunks not in ("keep", "auto"):
+        raise ValueError(f"chunks={chunks!r}: give a chunk shape, 'keep' or 'auto'")
+    if isinstance(shards, str) and shards != "keep":
+        raise ValueError(f"shards={shards!r}: give a shard shape, 'keep' or None")
     arrays = {
         path: each.dimension_names or (None,) * len(each.shape)
         for path, each in walk_contents(contents)
         if isinstance(each, ArrayContents)
     }
-    for shapes in wanted:
+    for shapes in (chunks, shards):
         if shapes is not None and not isinstance(shapes, str):
             check_wanted(arrays, shapes)
 

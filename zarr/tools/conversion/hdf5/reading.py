@@ -42,7 +42,10 @@ class ReadDataset:
         try:
             return elements(self._dataset[region], self.dtype)
         except UnicodeDecodeError as error:
-            raise ValueError(f"{self.file}: {self.path} holds bytes that are no text in UTF-8: {error}") from error
+            raise ValueError(
+                f"{self.file}: {self.path} holds bytes that are no text in UTF-8: {error}. Convert the other parts "
+                f"of the file (FILE::PATH), and read this one by h5py: file[{self.path!r}].asstr('latin-1')"
+            ) from error
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_dataset": None}

@@ -119,13 +119,30 @@ def attributes_of(node: Any, path: str, is_netcdf: bool, losses: list[str]) -> d
             losses.append(f"/{path}: the attribute {name}: {lost}")
         if value is None:
             continue
-        found[name] = plain(value)
         own = getattr(node, "dtype", None)
+        found[name] = plain(value)
+        if not (name in OF_THE_TYPE and own is not None and own.kind == "S") and (text := _as_text(found[name])):
+            found[name] = text
+            losses.append(f"/{path}: the attribute {name}: its bytes are no text in UTF-8, they are read as Latin-1")
         if _has_other_type(value, own if name in OF_THE_TYPE else None):
             typed.append(f"{name} ({value.dtype})")
     if typed:
         losses.append(f"/{path}: the types of attributes, for JSON has one of numbers: {', '.join(typed)}")
     return found
+
+
+def _as_text(value: Any) -> Any:
+    """Return texts of Latin-1 in the place of those that are not of UTF-8; None if there are none of these.
+
+    JSON with the halves of characters that stand for such bytes is refused by other libraries, the whole document.
+    """
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        if isinstance(value, list):
+            return [_as_text(each) or each for each in value]
+        return value.encode("utf-8", "surrogateescape").decode("latin-1")
+    return None
 
 
 def _attribute(value: Any) -> tuple[Any, str]:

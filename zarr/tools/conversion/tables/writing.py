@@ -48,7 +48,7 @@ def write_parquet(contents: Contents, path: Any, losses: list[str]) -> None:
     >>> pyarrow.parquet.read_table(path).to_pydict()
     {'values': [0, 1, 2]}
     """
-    columns = _Columns(contents, path, losses)
+    columns = _Columns(contents, losses)
     schema = columns.schema(with_metadata=True)
     for name, kind in columns.types.items():
         if load("pyarrow").types.is_timestamp(kind) and kind.unit == "s":
@@ -84,12 +84,12 @@ def write_csv(contents: Contents, path: Any, losses: list[str]) -> None:
     ['"values"', '0', '1', '2']
     """
     arrow, writing = load("pyarrow"), load("pyarrow.csv")
-    columns = _Columns(contents, path, losses)
+    columns = _Columns(contents, losses)
     for name in [name for name, kind in columns.types.items() if arrow.types.is_large_binary(kind)]:
         losses.append(f"/{name}: csv has text and no bytes")
         del columns.arrays[name], columns.types[name]
     if not columns.arrays:
-        raise ValueError(f"{path}: there is no column that csv can have")
+        raise ValueError("there is no column that csv can have: parquet has text, numbers, dates and bytes")
     columns.note_attributes()
     schema = columns.schema(with_metadata=False)
     for place, field in enumerate(schema):
@@ -116,7 +116,7 @@ def _without_nulls(batch: Any) -> Any:
 class _Columns:
     """The arrays that become columns, and the masks of their values."""
 
-    def __init__(self, contents: Contents, path: Any, losses: list[str]) -> None:
+    def __init__(self, contents: Contents, losses: list[str]) -> None:
         self.losses = losses
         alone = isinstance(contents, ArrayContents)
         members: dict[str, Contents] = (
@@ -132,10 +132,9 @@ class _Columns:
             self._add(name, members[name], members)
         lengths = {array.shape[0] for array in self.arrays.values()}
         if len(lengths) != 1:
-            raise ValueError(
-                f"{path}: a table has columns of one length, and there are "
-                f"{'arrays of ' + ', '.join(map(str, sorted(lengths))) + ' elements' if lengths else 'none'}"
-            )
+            several = f"are arrays of {', '.join(map(str, sorted(lengths)))} elements"
+            found = several if lengths else "is no array of one dimension"
+            raise ValueError(f"a table has columns of one length, and there {found}: name a part of the source by ::")
         self.count = lengths.pop()
         longest = max((array.chunks or (1,))[0] for array in self.arrays.values())
         self.step = longest if longest >= ROWS else -(-ROWS // longest) * longest
