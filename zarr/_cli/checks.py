@@ -69,7 +69,7 @@ def verify(
     if not report:
         number = counted(sum(report.counts.values()), "fault")
         mends = any(fault.mendable for fault in report.faults)
-        way = "zarr repair --dry-run lists the changes" if mends else "put back from a copy what is damaged"
+        way = "zarr repair --dry-run lists the changes" if mends else "the report says of each what to do"
         raise FoundError(f"{number} in {place}: {way}")
     if not same:
         raise FoundError(f"{place} is sound, and holds something else than {against} says")
@@ -166,7 +166,7 @@ def stats(
 
 def _numbers(found: ArrayStatistics) -> dict[str, Any]:
     names = ("path", "shape", "data_type", "min", "max", "mean", "missing", "filled", "raw_bytes", "stored_bytes")
-    numbers = {name: getattr(found, name) for name in (*names, "chunks_stored", "chunks")}
+    numbers = {name: getattr(found, name) for name in (*names, "chunks_stored", "chunks")} | {"path": f"/{found.path}"}
     if found.histogram is not None:
         numbers["histogram"] = {"counts": found.histogram[0], "edges": found.histogram[1]}
     return {name: value.item() if hasattr(value, "item") else value for name, value in numbers.items()}

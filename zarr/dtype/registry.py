@@ -220,7 +220,8 @@ class DataTypeRegistry:
                 f"Zarr data type resolution from {dtype} failed. Attempted to resolve a zarr data type from a numpy "
                 '"Object" data type, which is ambiguous, as multiple zarr data types can be represented by the numpy '
                 '"Object" data type. In this case you should construct your array by providing a specific Zarr data '
-                'type: "string" for text, zarr.dtype.VariableLengthBytes() for bytes.'
+                'type: "string" for text, zarr.dtype.VariableLengthBytes() for bytes. Where data= gives '
+                "the data type, take data.astype(numpy.dtypes.StringDType()) for text."
             )
         found = self._try_dtype(canonical(dtype))
         if found is None:

@@ -272,3 +272,23 @@ def test_attributes_without_numpy_stay_the_objects_that_they_are() -> None:
 def test_names_of_the_store_are_in_messages(tmp_path: Path) -> None:
     with pytest.raises(ArrayNotFoundError, match=r"LocalStore.*x\.zarr"):
         zarr.group(LocalStore(tmp_path / "x.zarr")).get_array("a")
+
+
+def test_fill_values_that_the_data_type_lacks() -> None:
+    for dtype, value in (("int8", "x"), ("uint8", -1), ("M8[s]", "x"), ("complex64", "q")):
+        with pytest.raises((ValueError, OverflowError), match=f"the fill value {value!r} of an array of"):
+            zarr.create_array({}, shape=3, dtype=dtype, fill_value=value)
+
+
+def test_objects_as_data_name_a_way_that_is_taken() -> None:
+    texts = np.array(["a", "b"], dtype=object)
+    with pytest.raises(ValueError, match=r"data\.astype\(numpy\.dtypes\.StringDType\(\)\)"):
+        zarr.create_array({}, data=texts)
+    assert zarr.create_array({}, data=texts.astype(np.dtypes.StringDType()))[:].tolist() == ["a", "b"]
+
+
+def test_a_mask_of_one_axis_names_the_way() -> None:
+    array, mask = zarr.create_array({}, data=np.arange(6).reshape(3, 2)), np.array([True, False, True])
+    with pytest.raises(IndexError, match=r"\.oindex takes a mask"):
+        array[mask]
+    assert array.oindex[mask].tolist() == [[0, 1], [4, 5]]

@@ -101,8 +101,13 @@ def test_verify_and_repair(run: Run, store: str) -> None:
     assert "move a/x/notes.txt" in run("repair", store, "--dry-run").out
     assert "--yes" in run("repair", store, code=1).err
     assert Path(store, "a/x/notes.txt").exists()
+    Path(store, "notes.txt").write_text("x")
+    run("repair", store, "--yes")
+    assert "the report says of each what to do" in run("verify", store, code=1).err
+    Path(store, "notes.txt").unlink()
+    Path(store, "a/x/notes.txt").write_text("x")
     assert run("repair", store, "--yes", "--json").json["changed"] is True
-    assert Path(store, ".zarr-repair/1/a/x/notes.txt").read_text() == "x"
+    assert Path(store, ".zarr-repair/2/a/x/notes.txt").read_text() == "x"
     run("verify", store)
 
 
@@ -126,6 +131,7 @@ def test_diff(run: Run, store: str, tmp_path: Path) -> None:
 
 
 def test_stats(run: Run, store: str) -> None:
+    assert [found["path"] for found in run("stats", store, "--json").json] == ["/a/s", "/a/x"]
     (found,) = run("stats", f"{store}::a/x", "--json", "--bins", "2").json
     assert (found["min"], found["max"], found["mean"], found["chunks"]) == (0, 39, 19.5, 2)
     assert sum(found["histogram"]["counts"]) == 40

@@ -186,7 +186,14 @@ def choose_fill_value(zdtype: ZDType[Any, Any], fill_value: Any, zarr_format: in
     """Return the fill value as a scalar of the data type; in format 2 None stays None, an undefined fill value."""
     if isinstance(fill_value, DefaultFillValue) or (fill_value is None and zarr_format == 3):
         return zdtype.default_scalar()
-    return None if fill_value is None else zdtype.cast_scalar(fill_value)
+    if fill_value is None:
+        return None
+    try:
+        return zdtype.cast_scalar(fill_value)
+    except (ValueError, TypeError, OverflowError) as error:
+        if type(error) not in (ValueError, TypeError, OverflowError):
+            raise
+        raise type(error)(f"{error} (the fill value {fill_value!r} of an array of {zdtype})") from error
 
 
 def with_checksum(codecs: tuple[Any, ...], wanted: bool, zarr_format: ZarrFormat) -> tuple[Any, ...]:

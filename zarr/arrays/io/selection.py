@@ -356,7 +356,7 @@ def vectorized_kind(selection: Any, shape: tuple[int, ...]) -> str:
     raise VindexInvalidSelectionError(
         "unsupported selection type for vectorized indexing; only coordinate selection (tuple of integer arrays) and "
         f"mask selection (single Boolean array) are supported; got {', '.join(map(_item_text, items))} for an array of "
-        f"shape {shape}"
+        f"shape {shape}; .oindex takes a mask or a list for each axis by itself"
     )
 
 
