@@ -6,6 +6,7 @@ the result; only ``repair`` can change a store.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -60,10 +61,11 @@ def verify(
     """Search a hierarchy for faults; nothing is changed. The exit code is 1 if there are any."""
     place = parse_place(store, path, option)
     with place.located() as located, reading(memory, workers) as how:
+        wanted = None if against is None else _read_checksum(against)
         report = zarr.tools.verify(located, sample=sample, values=values, **how)
-        same = against is None or str(zarr.tools.checksum(located, **how)) == against.read_text().split()[0]
+        same = str(zarr.tools.checksum(located, **how)) == wanted if report and wanted is not None else None
     if as_json:
-        say_json({**report.to_json(), **({} if against is None else {"same_checksum": same})})
+        say_json({**report.to_json(), **({} if wanted is None else {"same_checksum": same})})
     else:
         say(str(report))
     if not report:
@@ -71,8 +73,15 @@ def verify(
         mends = any(fault.mendable for fault in report.faults)
         way = "zarr repair --dry-run lists the changes" if mends else "the report says of each what to do"
         raise FoundError(f"{number} in {place}: {way}")
-    if not same:
+    if same is False:
         raise FoundError(f"{place} is sound, and holds something else than {against} says")
+
+
+def _read_checksum(file: Path) -> str:
+    found = re.search("sha256:[0-9a-f]{64}", file.read_text())
+    if found is None:
+        raise ValueError(f"there is no checksum in {file}: make it by zarr checksum PLACE > {file}")
+    return found.group()
 
 
 def repair(
@@ -134,7 +143,7 @@ def diff(
         second = stack.enter_context(other.opened()) if one != other else first
         found = zarr.tools.diff(first, second, values=values, **stack.enter_context(reading(memory, workers)))
     if as_json:
-        rows = [{"path": each.path, "aspect": each.aspect, "text": str(each)} for each in found]
+        rows = [{"path": f"/{each.path}", "aspect": each.aspect, "text": str(each)} for each in found]
         say_json({"equal": not found, "differences": rows})
     else:
         say("\n".join(map(str, found)))

@@ -119,6 +119,13 @@ def test_checksums(run: Run, store: str, tmp_path: Path) -> None:
     run("verify", f"{tmp_path}/b.zarr", "--against", f"{tmp_path}/sum")
     zarr.open_array(tmp_path / "b.zarr", path="a/x")[0, 0] = 9
     assert "something else" in run("verify", f"{tmp_path}/b.zarr", "--against", f"{tmp_path}/sum", code=1).err
+    Path(tmp_path, "sum").write_text(run("checksum", store, "--json").out)
+    assert run("verify", store, "--against", f"{tmp_path}/sum", "--json").json["same_checksum"] is True
+    Path(tmp_path, "empty").write_text("")
+    assert "no checksum in" in run("verify", store, "--against", f"{tmp_path}/empty", code=1).err
+    next(path for path in Path(store, "a/x/c").rglob("*") if path.is_file()).write_bytes(b"damage")
+    found = run("verify", store, "--against", f"{tmp_path}/sum", "--json", code=1).json
+    assert (found["counts"], found["same_checksum"]) == ({"chunk-truncated": 1}, None)
 
 
 def test_diff(run: Run, store: str, tmp_path: Path) -> None:
