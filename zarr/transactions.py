@@ -62,10 +62,11 @@ class Transaction(OverlayStore):
         self._scopes[path] = LockScope(path, folder)
 
     def __str__(self) -> str:
-        return f"transaction {id(self._values):x} on {self._target}"
+        return f"{'ended ' if self._enders else ''}transaction {id(self._values):x} on {self._target}"
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._target!r}, changes={len(self._values)})"
+        state = "it has ended: begin another" if self._enders else f"changes={len(self._values)}"
+        return f"{type(self).__name__}({self._target!r}, {state})"
 
     def group(self, path: str = "", **options: Any) -> Group:
         """Return the group at a path, with the staged changes; create it if there is none.
