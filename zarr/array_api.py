@@ -50,6 +50,7 @@ def namespace(*, api_version: str | None = None) -> Any:
 
     Examples
     --------
+    >>> from zarr.array_api import namespace
     >>> namespace().__name__
     'zarr.array_api'
     """
@@ -128,6 +129,7 @@ def arange(
 
     Examples
     --------
+    >>> from zarr.array_api import arange
     >>> arange(2, 8, 2, chunks=(2,))[:]
     array([2, 4, 6])
     """
@@ -170,6 +172,7 @@ def asarray(
 
     Examples
     --------
+    >>> from zarr.array_api import asarray
     >>> import zarr
     >>> array = zarr.array([1, 2])
     >>> asarray(array) is array, asarray(array, dtype="f4")[:]
@@ -218,6 +221,7 @@ def eye(
 
     Examples
     --------
+    >>> from zarr.array_api import eye
     >>> eye(2, 3, k=1, dtype="int8")[:]
     array([[0, 1, 0],
            [0, 0, 1]], dtype=int8)
@@ -250,6 +254,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None, **pa
 
     Examples
     --------
+    >>> from zarr.array_api import from_dlpack
     >>> import numpy as np
     >>> from_dlpack(np.arange(3))[:]
     array([0, 1, 2])
@@ -294,6 +299,7 @@ def linspace(
 
     Examples
     --------
+    >>> from zarr.array_api import linspace
     >>> linspace(0, 1, 3)[:]
     array([0. , 0.5, 1. ])
     """
@@ -318,6 +324,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy", **parameters: Any) -> tuple[Arr
 
     Examples
     --------
+    >>> from zarr.array_api import meshgrid
     >>> x, y = meshgrid([1, 2], [3, 4, 5])
     >>> y[:, 0]
     array([3, 4, 5])
@@ -344,6 +351,7 @@ def tril(x: Any, /, *, k: int = 0, **parameters: Any) -> Array[Any]:
 
     Examples
     --------
+    >>> from zarr.array_api import tril
     >>> tril([[1, 2], [3, 4]])[:]
     array([[1, 0],
            [3, 4]])
@@ -369,6 +377,7 @@ def triu(x: Any, /, *, k: int = 0, **parameters: Any) -> Array[Any]:
 
     Examples
     --------
+    >>> from zarr.array_api import triu
     >>> triu([[1, 2], [3, 4]])[:]
     array([[1, 2],
            [0, 4]])

@@ -123,6 +123,7 @@ class BadConfigError(ValueError):
 
     Examples
     --------
+    >>> from zarr.registry import BadConfigError
     >>> issubclass(BadConfigError, ValueError)
     True
     """

@@ -120,6 +120,7 @@ class BaseZarrError(ValueError):
 
     Examples
     --------
+    >>> from zarr.errors import BaseZarrError
     >>> str(BaseZarrError("no such thing"))
     'no such thing'
     """
@@ -446,6 +447,7 @@ class ChunkError(BaseZarrError):
 
     Examples
     --------
+    >>> from zarr.errors import ChunkError
     >>> error = ChunkError("bad bytes", array="a/b", key="a/b/c/0", codec="zstd")
     >>> error.key, error.codec
     ('a/b/c/0', 'zstd')

@@ -143,6 +143,7 @@ class BaseCodec(Metadata, Generic[CI, CO]):
 
         Examples
         --------
+        >>> from zarr.abc.codec import ArrayArrayCodec
         >>> ArrayArrayCodec().bind(None) is None
         True
         """

@@ -34,6 +34,7 @@ class ArrayLike(Protocol):
 
     Examples
     --------
+    >>> from zarr.buffer import ArrayLike
     >>> import numpy as np
     >>> isinstance(np.zeros(3), ArrayLike)
     True
@@ -61,6 +62,7 @@ class NDArrayLike(Protocol):
 
     Examples
     --------
+    >>> from zarr.buffer import NDArrayLike
     >>> import numpy as np
     >>> isinstance(np.zeros(3), NDArrayLike)
     True
@@ -600,6 +602,7 @@ def default_buffer_prototype() -> BufferPrototype:
 
     Examples
     --------
+    >>> from zarr.buffer import default_buffer_prototype
     >>> default_buffer_prototype().buffer.__name__
     'Buffer'
     """
@@ -628,6 +631,7 @@ def register_buffer(cls: type[Buffer], qualname: str | None = None) -> None:
 
     Examples
     --------
+    >>> from zarr.registry import register_buffer
     >>> from zarr.buffer import cpu
     >>> register_buffer(cpu.Buffer, qualname="example.Buffer")
     """
@@ -648,6 +652,7 @@ def get_buffer_class(reload_config: bool = False) -> type[Buffer]:
 
     Examples
     --------
+    >>> from zarr.registry import get_buffer_class
     >>> get_buffer_class().__name__
     'Buffer'
     """
@@ -664,6 +669,7 @@ def register_ndbuffer(cls: type[NDBuffer], qualname: str | None = None) -> None:
 
     Examples
     --------
+    >>> from zarr.registry import register_ndbuffer
     >>> from zarr.buffer import cpu
     >>> register_ndbuffer(cpu.NDBuffer, qualname="example.NDBuffer")
     """
@@ -684,6 +690,7 @@ def get_ndbuffer_class(reload_config: bool = False) -> type[NDBuffer]:
 
     Examples
     --------
+    >>> from zarr.registry import get_ndbuffer_class
     >>> get_ndbuffer_class().__name__
     'NDBuffer'
     """

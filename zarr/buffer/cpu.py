@@ -197,7 +197,8 @@ def numpy_buffer_prototype() -> core.BufferPrototype:
 
     Examples
     --------
-    >>> numpy_buffer_prototype().buffer is Buffer
+    >>> from zarr.buffer import cpu, numpy_buffer_prototype
+    >>> numpy_buffer_prototype().buffer is cpu.Buffer
     True
     """
     return buffer_prototype

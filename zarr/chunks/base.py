@@ -125,6 +125,7 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
 
     Examples
     --------
+    >>> from zarr.chunks import RegularChunkGridMetadata
     >>> RegularChunkGridMetadata(chunk_shape=(10, 10)).to_dict()
     {'name': 'regular', 'configuration': {'chunk_shape': (10, 10)}}
     """
@@ -195,6 +196,7 @@ class RectilinearChunksDisabledError(ValueError):
 
     Examples
     --------
+    >>> from zarr.chunks import RectilinearChunksDisabledError
     >>> issubclass(RectilinearChunksDisabledError, ValueError)
     True
     """
@@ -230,6 +232,7 @@ def parse_chunk_grid(data: object) -> ChunkGridMetadata:
 
     Examples
     --------
+    >>> from zarr.chunks import parse_chunk_grid
     >>> parse_chunk_grid({"name": "regular", "configuration": {"chunk_shape": [5]}})
     RegularChunkGridMetadata(chunk_shape=(5,))
     """
@@ -276,7 +279,7 @@ def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
 
     Examples
     --------
-    >>> from zarr.chunks import ChunkGrid
+    >>> from zarr.chunks import ChunkGrid, create_chunk_grid_metadata
     >>> create_chunk_grid_metadata(ChunkGrid.from_sizes((10,), (4,)))
     RegularChunkGridMetadata(chunk_shape=(4,))
     """

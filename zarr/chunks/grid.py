@@ -26,6 +26,7 @@ class DimensionGrid(Protocol):
 
     Examples
     --------
+    >>> from zarr.chunks import DimensionGrid, FixedDimension
     >>> isinstance(FixedDimension(4, 10), DimensionGrid)
     True
     """
@@ -155,6 +156,7 @@ class FixedDimension:
 
     Examples
     --------
+    >>> from zarr.chunks import FixedDimension
     >>> axis = FixedDimension(size=3, extent=10)
     >>> axis.nchunks, axis.data_size(3)
     (4, 1)
@@ -235,6 +237,7 @@ class VaryingDimension:
 
     Examples
     --------
+    >>> from zarr.chunks import VaryingDimension
     >>> axis = VaryingDimension([3, 7, 5], extent=12)
     >>> axis.nchunks, axis.chunk_size(2), axis.data_size(2)
     (3, 5, 2)
@@ -322,6 +325,7 @@ class ChunkSpec:
 
     Examples
     --------
+    >>> from zarr.chunks import ChunkGrid
     >>> spec = ChunkGrid.from_sizes((10,), (4,))[2]
     >>> spec.shape, spec.codec_shape, spec.is_boundary
     ((2,), (4,), True)
@@ -352,6 +356,7 @@ class ChunkGrid:
 
     Examples
     --------
+    >>> from zarr.chunks import ChunkGrid
     >>> grid = ChunkGrid.from_sizes((10, 20), (3, (5, 15)))
     >>> grid.grid_shape
     (4, 2)
@@ -417,6 +422,7 @@ class ChunkGrid:
 
         Examples
         --------
+        >>> from zarr.chunks import ChunkGrid
         >>> ChunkGrid.from_sizes((10,), (4,))
         ChunkGrid(chunk_sizes=(4), array_shape=(10,))
         """

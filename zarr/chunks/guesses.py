@@ -50,6 +50,7 @@ def guess_regular_chunks(
 
     Examples
     --------
+    >>> from zarr.chunks import guess_regular_chunks
     >>> guess_regular_chunks((10000, 20000), 8)
     (313, 1250)
     """
@@ -94,6 +95,7 @@ def guess_chunks(shape: tuple[int, ...], typesize: int, *, max_bytes: int | None
 
     Examples
     --------
+    >>> from zarr.chunks import guess_chunks
     >>> guess_chunks((100, 200), 8)
     ChunkGrid(chunk_sizes=(100, 200), array_shape=(100, 200))
     """

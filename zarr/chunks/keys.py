@@ -226,6 +226,7 @@ def register_chunk_key_encoding(key: str, cls: type) -> None:
 
     Examples
     --------
+    >>> from zarr.registry import register_chunk_key_encoding
     >>> register_chunk_key_encoding("example.keys", dict)
     """
     _chunk_key_encoding_registry.register(cls, key)
@@ -250,6 +251,7 @@ def get_chunk_key_encoding_class(key: str) -> type[ChunkKeyEncoding]:
 
     Examples
     --------
+    >>> from zarr.registry import get_chunk_key_encoding_class
     >>> get_chunk_key_encoding_class("v2").__name__
     'V2ChunkKeyEncoding'
     """

@@ -27,6 +27,7 @@ class ChunkLayout(NamedTuple):
 
     Examples
     --------
+    >>> from zarr.chunks import ChunkGrid, ChunkLayout
     >>> ChunkLayout(ChunkGrid.from_sizes((10,), (5,))).inner is None
     True
     """
@@ -51,6 +52,7 @@ def full_span_chunk_size(span: int, unit: int = 1) -> int:
 
     Examples
     --------
+    >>> from zarr.chunks import full_span_chunk_size
     >>> full_span_chunk_size(10, 4)
     12
     """
@@ -71,6 +73,7 @@ def is_regular_1d(dim_chunks: Iterable[int]) -> bool:
 
     Examples
     --------
+    >>> from zarr.chunks import is_regular_1d
     >>> is_regular_1d((4, 4, 2)), is_regular_1d((4, 2, 4))
     (True, False)
     """
@@ -92,6 +95,7 @@ def is_regular_nd(chunks: Iterable[Iterable[int]]) -> bool:
 
     Examples
     --------
+    >>> from zarr.chunks import is_regular_nd
     >>> is_regular_nd(((4, 4, 2), (3, 3)))
     True
     """
@@ -139,6 +143,7 @@ def normalize_chunks_1d(chunks: object, span: int, unit: int = 1) -> DimensionGr
 
     Examples
     --------
+    >>> from zarr.chunks import normalize_chunks_1d
     >>> normalize_chunks_1d(3, 10)
     FixedDimension(size=3, extent=10)
     """
@@ -220,6 +225,7 @@ def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ..
 
     Examples
     --------
+    >>> from zarr.chunks import normalize_chunks_nd
     >>> normalize_chunks_nd((3, -1), (10, 20))
     ChunkGrid(chunk_sizes=(3, 20), array_shape=(10, 20))
     """
@@ -264,6 +270,7 @@ def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int, *, shar
 
     Examples
     --------
+    >>> from zarr.chunks import normalize_chunks
     >>> normalize_chunks("auto", (100, 200), 8)
     ChunkGrid(chunk_sizes=(100, 200), array_shape=(100, 200))
     """
@@ -306,6 +313,7 @@ def resolve_outer_and_inner_chunks(
 
     Examples
     --------
+    >>> from zarr.chunks import ChunkGrid, resolve_outer_and_inner_chunks
     >>> grid = ChunkGrid.from_sizes((100,), (10,))
     >>> resolve_outer_and_inner_chunks(array_shape=(100,), chunks=grid, shard_shape=(50,), item_size=4).outer_chunks
     ChunkGrid(chunk_sizes=(50), array_shape=(100,))

@@ -53,6 +53,7 @@ class RectilinearChunkGridMetadata(ChunkGridMetadata):
 
     Examples
     --------
+    >>> from zarr.chunks import RectilinearChunkGridMetadata
     >>> RectilinearChunkGridMetadata(chunk_shapes=((2, 2, 6), 5)).to_dict()["configuration"]["chunk_shapes"]
     ([[2, 2], 6], 5)
     """

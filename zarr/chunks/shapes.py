@@ -47,6 +47,7 @@ def parse_shape(data: ShapeLike) -> tuple[int, ...]:
 
     Examples
     --------
+    >>> from zarr.chunks import parse_shape
     >>> parse_shape([10, 20])
     (10, 20)
     """

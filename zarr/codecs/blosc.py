@@ -50,6 +50,7 @@ class BloscShuffle(metaclass=DeprecatedStrEnumMeta):
 
     Examples
     --------
+    >>> from zarr.codecs import BloscShuffle
     >>> BloscShuffle.bitshuffle
     'bitshuffle'
     """
@@ -72,6 +73,7 @@ class BloscShuffle(metaclass=DeprecatedStrEnumMeta):
 
         Examples
         --------
+        >>> from zarr.codecs import BloscShuffle
         >>> BloscShuffle.from_int(2)
         'bitshuffle'
         """
@@ -85,6 +87,7 @@ class BloscCname(metaclass=DeprecatedStrEnumMeta):
 
     Examples
     --------
+    >>> from zarr.codecs import BloscCname
     >>> BloscCname.zstd
     'zstd'
     """
@@ -147,6 +150,7 @@ class BloscCodec(CompressorMethods, BytesBytesCodec):
 
     Examples
     --------
+    >>> from zarr.codecs import BloscCodec
     >>> BloscCodec(typesize=4, shuffle="shuffle", cname="lz4").to_dict()["configuration"]["cname"]
     'lz4'
     """

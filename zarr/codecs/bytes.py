@@ -36,6 +36,7 @@ class Endian(metaclass=DeprecatedStrEnumMeta):
 
     Examples
     --------
+    >>> from zarr.codecs import Endian
     >>> Endian.little
     'little'
     """
@@ -149,6 +150,7 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
 
     Examples
     --------
+    >>> from zarr.codecs import BytesCodec
     >>> BytesCodec(endian="big").to_dict()
     {'name': 'bytes', 'configuration': {'endian': 'big'}}
     """

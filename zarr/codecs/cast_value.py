@@ -151,6 +151,7 @@ class CastValue(ArrayArrayMethods, ArrayArrayCodec):
 
     Examples
     --------
+    >>> from zarr.codecs import CastValue
     >>> CastValue(data_type="int8", out_of_range="clamp").to_dict()["configuration"]
     {'data_type': 'int8', 'out_of_range': 'clamp'}
     """

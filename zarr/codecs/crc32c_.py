@@ -18,6 +18,7 @@ class Crc32cCodec(BytesBytesMethods, BytesBytesCodec):
 
     Examples
     --------
+    >>> from zarr.codecs import Crc32cCodec
     >>> Crc32cCodec().to_dict()
     {'name': 'crc32c'}
     """

@@ -42,6 +42,7 @@ class GzipCodec(CompressorMethods, BytesBytesCodec):
 
     Examples
     --------
+    >>> from zarr.codecs import GzipCodec
     >>> GzipCodec(level=1).to_dict()
     {'name': 'gzip', 'configuration': {'level': 1}}
     """

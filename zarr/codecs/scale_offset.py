@@ -30,6 +30,7 @@ class ScaleOffset(ArrayArrayMethods, ArrayArrayCodec):
 
     Examples
     --------
+    >>> from zarr.codecs import ScaleOffset
     >>> ScaleOffset(offset=5, scale=2).to_dict()
     {'name': 'scale_offset', 'configuration': {'offset': 5, 'scale': 2}}
     """

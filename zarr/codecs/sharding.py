@@ -61,6 +61,7 @@ class ShardingCodecIndexLocation(metaclass=DeprecatedStrEnumMeta):
 
     Examples
     --------
+    >>> from zarr.codecs import ShardingCodecIndexLocation
     >>> ShardingCodecIndexLocation.end
     'end'
     """
@@ -228,6 +229,7 @@ class ShardingCodec(
 
     Examples
     --------
+    >>> from zarr.codecs import ShardingCodec
     >>> ShardingCodec(chunk_shape=(2, 2)).to_dict()["configuration"]["index_location"]
     'end'
     """

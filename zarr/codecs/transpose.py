@@ -104,6 +104,7 @@ class TransposeCodec(ArrayArrayMethods, ArrayArrayCodec):
 
     Examples
     --------
+    >>> from zarr.codecs import TransposeCodec
     >>> TransposeCodec(order=(1, 0)).to_dict()
     {'name': 'transpose', 'configuration': {'order': (1, 0)}}
     """

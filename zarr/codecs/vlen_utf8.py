@@ -91,6 +91,7 @@ class VLenUTF8Codec(ArrayBytesMethods, ArrayBytesCodec):
 
     Examples
     --------
+    >>> from zarr.codecs import VLenUTF8Codec
     >>> VLenUTF8Codec().to_dict()
     {'name': 'vlen-utf8', 'configuration': {}}
     """
@@ -109,6 +110,7 @@ class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
 
     Examples
     --------
+    >>> from zarr.codecs import VLenBytesCodec
     >>> VLenBytesCodec().to_dict()
     {'name': 'vlen-bytes', 'configuration': {}}
     """

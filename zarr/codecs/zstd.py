@@ -61,6 +61,7 @@ class ZstdCodec(CompressorMethods, BytesBytesCodec):
 
     Examples
     --------
+    >>> from zarr.codecs import ZstdCodec
     >>> ZstdCodec(level=3).to_dict()
     {'name': 'zstd', 'configuration': {'level': 3, 'checksum': False}}
     """

@@ -127,6 +127,7 @@ class DataTypeRegistry:
 
         Examples
         --------
+        >>> from zarr.dtype import DataTypeRegistry
         >>> DataTypeRegistry().is_plain_number("float32")
         False
         """
@@ -156,7 +157,7 @@ class DataTypeRegistry:
 
         Examples
         --------
-        >>> from zarr.dtype import Int8
+        >>> from zarr.dtype import DataTypeRegistry, Int8
         >>> DataTypeRegistry().register("int8", Int8)
         """
         self.contents[key] = cls
@@ -349,6 +350,7 @@ def get_data_type_from_native_dtype(dtype: npt.DTypeLike) -> ZDType[TBaseDType, 
 
     Examples
     --------
+    >>> from zarr.dtype import get_data_type_from_native_dtype
     >>> get_data_type_from_native_dtype("<f4")
     Float32(endianness='little')
     """
@@ -377,6 +379,7 @@ def get_data_type_from_json(dtype_spec: DTypeJSON, *, zarr_format: ZarrFormat) -
 
     Examples
     --------
+    >>> from zarr.dtype import get_data_type_from_json
     >>> get_data_type_from_json("int8", zarr_format=3)
     Int8()
     """
@@ -404,6 +407,7 @@ def parse_dtype(dtype_spec: ZDTypeLike, *, zarr_format: ZarrFormat) -> ZDType[TB
 
     Examples
     --------
+    >>> from zarr.dtype import parse_dtype
     >>> parse_dtype("i4", zarr_format=3), parse_dtype(str, zarr_format=2)
     (Int32(endianness='little'), VariableLengthUTF8())
     """

@@ -83,6 +83,7 @@ def check_dtype_spec_v2(data: object) -> TypeGuard[DTypeSpec_V2]:
 
     Examples
     --------
+    >>> from zarr.dtype import check_dtype_spec_v2
     >>> check_dtype_spec_v2({"name": "|O", "object_codec_id": "vlen-utf8"})
     True
     """
@@ -119,6 +120,7 @@ def check_dtype_spec_no_object_codec_v2(data: object) -> TypeGuard[DTypeConfig_V
 
     Examples
     --------
+    >>> from zarr.dtype import check_dtype_spec_no_object_codec_v2
     >>> check_dtype_spec_no_object_codec_v2({"name": "|O", "object_codec_id": "vlen-utf8"})
     False
     """

@@ -57,6 +57,7 @@ class AsyncGroup(GroupFace):
 
     Examples
     --------
+    >>> from zarr import AsyncGroup
     >>> import asyncio
     >>> from zarr.storage import MemoryStore
     >>> async def names():

@@ -55,6 +55,7 @@ class Empty:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import Empty
     >>> Empty("f4")
     Empty(dtype=dtype('float32'))
     """
@@ -103,6 +104,7 @@ def string_dtype(encoding: str = "utf-8", length: int | None = None) -> Dtype:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import string_dtype
     >>> string_dtype("ascii", 4)
     dtype('S4')
     """
@@ -130,6 +132,7 @@ def vlen_dtype(basetype: Any) -> Dtype:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import check_vlen_dtype, vlen_dtype
     >>> check_vlen_dtype(vlen_dtype(np.dtype("i4")))
     dtype('int32')
     """
@@ -157,6 +160,7 @@ def enum_dtype(values_dict: dict[str, int], basetype: Any = np.uint8) -> Dtype:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import check_enum_dtype, enum_dtype
     >>> check_enum_dtype(enum_dtype({"red": 0, "blue": 1}))
     {'red': 0, 'blue': 1}
     """
@@ -185,6 +189,7 @@ def opaque_dtype(np_dtype: Any) -> Dtype:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import check_opaque_dtype, opaque_dtype
     >>> check_opaque_dtype(opaque_dtype("M8[D]"))
     True
     """
@@ -213,6 +218,7 @@ def check_vlen_dtype(dt: Dtype) -> Any:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import check_vlen_dtype, string_dtype
     >>> check_vlen_dtype(string_dtype())
     <class 'str'>
     """
@@ -233,6 +239,7 @@ def check_enum_dtype(dt: Dtype) -> dict[str, int] | None:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import check_enum_dtype
     >>> check_enum_dtype(np.dtype("i4")) is None
     True
     """
@@ -254,6 +261,7 @@ def check_opaque_dtype(dt: Dtype) -> bool:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import check_opaque_dtype
     >>> check_opaque_dtype(np.dtype("M8[D]"))
     False
     """
@@ -275,6 +283,7 @@ def check_string_dtype(dt: Dtype) -> string_info | None:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import check_string_dtype
     >>> check_string_dtype(np.dtype("S3"))
     string_info(encoding='ascii', length=3)
     """
@@ -305,6 +314,7 @@ def special_dtype(**kwds: Any) -> Dtype:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import check_enum_dtype, special_dtype
     >>> check_enum_dtype(special_dtype(enum=("u1", {"off": 0})))
     {'off': 0}
     """
@@ -337,6 +347,7 @@ def check_dtype(**kwds: Any) -> Any:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import check_dtype, special_dtype
     >>> check_dtype(vlen=special_dtype(vlen=str))
     <class 'str'>
     """
@@ -367,6 +378,7 @@ def complex_compat_dtype(dtype: Any) -> Dtype:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import complex_compat_dtype
     >>> complex_compat_dtype("c8").names
     ('r', 'i')
     """
@@ -391,6 +403,7 @@ def check_complex_dtype(dt: Dtype) -> Dtype | None:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import check_complex_dtype, complex_compat_dtype
     >>> check_complex_dtype(complex_compat_dtype("c16"))
     dtype('complex128')
     """

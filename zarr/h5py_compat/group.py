@@ -603,6 +603,7 @@ def is_hdf5(name: Any) -> bool:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import is_hdf5
     >>> is_hdf5("no such file")
     False
     """

@@ -23,6 +23,7 @@ class HardLink:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import HardLink
     >>> isinstance(HardLink(), HardLink)
     True
     """
@@ -38,6 +39,7 @@ class SoftLink:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import SoftLink
     >>> SoftLink("/a/b")
     <SoftLink to "/a/b">
     """
@@ -67,6 +69,7 @@ class ExternalLink:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import ExternalLink
     >>> ExternalLink("other.zarr", "/a").filename
     'other.zarr'
     """

@@ -37,6 +37,7 @@ class MultiBlockSlice:
 
     Examples
     --------
+    >>> from zarr.h5py_compat import MultiBlockSlice
     >>> MultiBlockSlice(start=1, stride=4, count=2, block=2).positions(10)
     array([1, 2, 5, 6])
     """

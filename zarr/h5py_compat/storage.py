@@ -22,6 +22,7 @@ class UnsupportedFeature(TypeError):
 
     Examples
     --------
+    >>> from zarr.h5py_compat import UnsupportedFeature
     >>> issubclass(UnsupportedFeature, TypeError)
     True
     """
@@ -32,6 +33,7 @@ class H5pyDeprecationWarning(UserWarning):
 
     Examples
     --------
+    >>> from zarr.h5py_compat import H5pyDeprecationWarning
     >>> issubclass(H5pyDeprecationWarning, UserWarning)
     True
     """

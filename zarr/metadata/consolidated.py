@@ -82,6 +82,7 @@ def zmetadata_document(attributes: Mapping[str, Any], nodes: Mapping[str, Mappin
 
     Examples
     --------
+    >>> from zarr.metadata import zmetadata_document
     >>> zmetadata_document({}, {})
     {'metadata': {'.zgroup': {'zarr_format': 2}, '.zattrs': {}}, 'zarr_consolidated_format': 1}
     """
@@ -121,6 +122,7 @@ def split_zmetadata(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[s
 
     Examples
     --------
+    >>> from zarr.metadata import split_zmetadata
     >>> split_zmetadata({"zarr_consolidated_format": 1, "metadata": {"g/.zgroup": {"zarr_format": 2}}})
     ({}, {'g': {'zarr_format': 2, 'attributes': {}}})
     """

@@ -66,6 +66,7 @@ def convert_array_metadata(metadata_v2: ArrayV2Metadata) -> ArrayV3Metadata:
 
     Examples
     --------
+    >>> from zarr.metadata import ArrayV2Metadata, convert_array_metadata
     >>> from zarr.dtype import Int32
     >>> old = ArrayV2Metadata(shape=(10,), dtype=Int32(), chunks=(5,), fill_value=0, order="F")
     >>> [type(codec).__name__ for codec in convert_array_metadata(old).codecs]

@@ -76,6 +76,7 @@ class GroupMetadata(Metadata):
 
     Examples
     --------
+    >>> from zarr.metadata import GroupMetadata
     >>> GroupMetadata(attributes={"title": "x"}).to_dict()
     {'attributes': {'title': 'x'}, 'zarr_format': 3, 'node_type': 'group'}
     """
@@ -225,6 +226,7 @@ class ConsolidatedMetadata:
 
     Examples
     --------
+    >>> from zarr.metadata import ConsolidatedMetadata, GroupMetadata
     >>> copy = ConsolidatedMetadata({"g": GroupMetadata(consolidated_metadata=ConsolidatedMetadata({}))})
     >>> list(copy.flattened_metadata)
     ['g']

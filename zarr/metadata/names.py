@@ -27,6 +27,7 @@ def check_node_name(name: str) -> None:
 
     Examples
     --------
+    >>> from zarr.metadata import check_node_name
     >>> check_node_name("temperature")
     """
     if not name:

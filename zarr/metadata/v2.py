@@ -246,6 +246,7 @@ class ArrayV2Metadata(Metadata):
 
     Examples
     --------
+    >>> from zarr.metadata import ArrayV2Metadata
     >>> from zarr.dtype import Int32
     >>> metadata = ArrayV2Metadata(shape=(10,), dtype=Int32(), chunks=(5,), fill_value=0, order="C")
     >>> metadata.encode_chunk_key((1,))

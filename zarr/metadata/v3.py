@@ -140,6 +140,7 @@ class ArrayV3Metadata(Metadata):
 
     Examples
     --------
+    >>> from zarr.metadata import ArrayV3Metadata
     >>> from zarr.dtype import UInt8
     >>> metadata = ArrayV3Metadata(
     ...     shape=(10,), data_type=UInt8(), chunk_grid={"name": "regular", "configuration": {"chunk_shape": (5,)}},

@@ -45,6 +45,7 @@ def to_v3(model: NodeSpec) -> NodeSpec:
 
     Examples
     --------
+    >>> from zarr.models import to_v3, v2
     >>> old = v2.ArraySpec(attributes={}, shape=(4,), chunks=(2,), dtype="<i4", compressor={"id": "zlib", "level": 1})
     >>> [codec["name"] for codec in to_v3(old).codecs]
     ['bytes', 'numcodecs.zlib']
@@ -78,6 +79,7 @@ def to_v2(model: NodeSpec) -> NodeSpec:
 
     Examples
     --------
+    >>> from zarr.models import to_v2, v3
     >>> import numpy as np
     >>> to_v2(v3.ArraySpec.from_array(np.zeros((2, 3), dtype="<f4"))).dtype
     '<f4'
@@ -210,6 +212,7 @@ def from_json(document: str | bytes | Mapping[str, Any], *, lenient: bool = Fals
 
     Examples
     --------
+    >>> from zarr.models import from_json
     >>> type(from_json({"zarr_format": 2, "attributes": {}, "members": {}})).__module__
     'zarr.models.v2'
     """
@@ -236,6 +239,7 @@ def from_zarr(node: Array[Any] | Group, *, depth: int = -1) -> AnyModel:
 
     Examples
     --------
+    >>> from zarr.models import from_zarr
     >>> import zarr
     >>> from_zarr(zarr.zeros((3,))).shape
     (3,)
@@ -260,7 +264,7 @@ def from_flat(data: Mapping[str, NodeSpec]) -> NodeSpec:
 
     Examples
     --------
-    >>> from zarr.models import GroupSpec
+    >>> from zarr.models import GroupSpec, from_flat
     >>> list(from_flat({"": GroupSpec(attributes={}, members=None), "/a": GroupSpec(attributes={})}).members)
     ['a']
     """

@@ -32,7 +32,7 @@ class NodeSpec(metaclass=ModelType):
 
     Examples
     --------
-    >>> from zarr.models import GroupSpec
+    >>> from zarr.models import GroupSpec, NodeSpec
     >>> isinstance(GroupSpec(attributes={}), NodeSpec)
     True
     """
@@ -659,7 +659,7 @@ def to_flat(node: NodeSpec, root_path: str = "") -> dict[str, NodeSpec]:
 
     Examples
     --------
-    >>> from zarr.models import GroupSpec
+    >>> from zarr.models import GroupSpec, to_flat
     >>> sorted(to_flat(GroupSpec(attributes={}, members={"a": GroupSpec(attributes={})})))
     ['', '/a']
     """
@@ -686,7 +686,7 @@ def to_zarr(spec: Any, store: StoreLike, path: str = "", *, overwrite: bool = Fa
 
     Examples
     --------
-    >>> from zarr.models import GroupSpec
+    >>> from zarr.models import GroupSpec, to_zarr
     >>> to_zarr(GroupSpec(attributes={"a": 1}, members={}), {}).attrs["a"]
     1
     """

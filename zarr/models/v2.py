@@ -59,6 +59,7 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
 
     Examples
     --------
+    >>> from zarr.models.v2 import ArraySpec
     >>> ArraySpec(attributes={}, shape=(10, 10), dtype="uint8", chunks=(1, 10)).dtype
     '|u1'
     """
@@ -133,6 +134,7 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
 
         Examples
         --------
+        >>> from zarr.models.v2 import ArraySpec
         >>> import numpy as np
         >>> ArraySpec.from_array(np.arange(10, dtype="<i8")).chunks
         (10,)
@@ -169,6 +171,7 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
 
     Examples
     --------
+    >>> from zarr.models.v2 import GroupSpec
     >>> model = GroupSpec(attributes={}, members={"a": GroupSpec(attributes={"b": 1})})
     >>> model.to_consolidated()["metadata"]["a/.zattrs"]
     {'b': 1}

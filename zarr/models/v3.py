@@ -30,6 +30,7 @@ class NamedConfig(TypedDict):
 
     Examples
     --------
+    >>> from zarr.models import NamedConfig
     >>> NamedConfig(name="bytes", configuration={"endian": "little"})["name"]
     'bytes'
     """
@@ -77,6 +78,7 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
 
     Examples
     --------
+    >>> from zarr.models import ArraySpec
     >>> model = ArraySpec(
     ...     attributes={}, shape=(4, 6), data_type="uint8", fill_value=0, codecs=({"name": "bytes"},),
     ...     chunk_grid={"name": "regular", "configuration": {"chunk_shape": (2, 6)}},
@@ -164,6 +166,7 @@ class ArraySpec(ArrayModel, Generic[TAttrs]):
 
         Examples
         --------
+        >>> from zarr.models import ArraySpec
         >>> import numpy as np
         >>> ArraySpec.from_array(np.zeros((4, 6), dtype="uint8")).codecs
         ({'name': 'bytes'},)
@@ -205,6 +208,7 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
 
     Examples
     --------
+    >>> from zarr.models import GroupSpec
     >>> inner = GroupSpec(attributes={}, members={})
     >>> GroupSpec(attributes={"a": 1}, members={"b": inner}).to_json()["members"]["b"]["node_type"]
     'group'
@@ -237,6 +241,7 @@ class GroupSpec(GroupModel, Generic[TAttrs, TMembers]):
 
         Examples
         --------
+        >>> from zarr.models import GroupSpec
         >>> model = GroupSpec(attributes={}, members={"a": GroupSpec(attributes={})})
         >>> list(model.to_consolidated()["consolidated_metadata"]["metadata"])
         ['a']

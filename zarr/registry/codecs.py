@@ -44,6 +44,7 @@ def register_codec(key: str, codec_cls: type[Codec], *, qualname: str | None = N
 
     Examples
     --------
+    >>> from zarr.registry import get_codec_class, register_codec
     >>> from zarr.abc.codec import BytesBytesCodec
     >>> class Nothing(BytesBytesCodec):
     ...     pass
@@ -79,6 +80,7 @@ def get_codec_class(key: str, reload_config: bool = False) -> type[Codec]:
 
     Examples
     --------
+    >>> from zarr.registry import get_codec_class
     >>> get_codec_class("gzip").__name__
     'GzipCodec'
     """
@@ -180,6 +182,7 @@ def get_numcodec(data: CodecJSON_V2[str]) -> Numcodec:
 
     Examples
     --------
+    >>> from zarr.registry import get_numcodec
     >>> get_numcodec({"id": "zlib", "level": 1})
     Zlib(level=1)
     """
@@ -268,6 +271,7 @@ def register_pipeline(pipe_cls: type[CodecPipeline]) -> None:
 
     Examples
     --------
+    >>> from zarr.registry import register_pipeline
     >>> from zarr.abc.codec import CodecPipeline
     >>> class Mine(CodecPipeline):
     ...     pass
@@ -295,6 +299,7 @@ def get_pipeline_class(reload_config: bool = False) -> type[CodecPipeline]:
 
     Examples
     --------
+    >>> from zarr.registry import get_pipeline_class
     >>> get_pipeline_class().__name__
     'BatchedCodecPipeline'
     """

@@ -47,6 +47,7 @@ def fully_qualified_name(cls: type) -> str:
 
     Examples
     --------
+    >>> from zarr.registry import fully_qualified_name
     >>> fully_qualified_name(dict)
     'builtins.dict'
     """
@@ -83,6 +84,7 @@ def entry_points_for(kind: str, *, plural_names: bool = False) -> list[metadata.
 
     Examples
     --------
+    >>> from zarr.registry import entry_points_for
     >>> entry_points_for("no-such-kind")
     []
     """
@@ -111,6 +113,7 @@ def load_entry_point(point: metadata.EntryPoint) -> Any | None:
 
     Examples
     --------
+    >>> from zarr.registry import load_entry_point
     >>> from importlib.metadata import EntryPoint
     >>> load_entry_point(EntryPoint("d", "builtins:dict", "zarr.codecs"))
     <class 'dict'>
@@ -168,6 +171,7 @@ def failure_of(name: str) -> str:
 
     Examples
     --------
+    >>> from zarr.registry import failure_of
     >>> failure_of("no-such-name")
     ''
     """
@@ -187,6 +191,7 @@ class Registry(dict[str, type[T]], Generic[T]):
 
     Examples
     --------
+    >>> from zarr.registry import Registry
     >>> registry = Registry()
     >>> registry.register(dict)
     >>> list(registry)
@@ -367,6 +372,7 @@ def register_chunk_grid(key: str, cls: type) -> None:
 
     Examples
     --------
+    >>> from zarr.registry import register_chunk_grid
     >>> register_chunk_grid("example.grid", dict)
     """
     _chunk_grid_registry.register(cls, key)
@@ -391,6 +397,7 @@ def get_chunk_grid_class(key: str) -> type[Any]:
 
     Examples
     --------
+    >>> from zarr.registry import get_chunk_grid_class
     >>> get_chunk_grid_class("regular").__name__
     'RegularChunkGridMetadata'
     """
@@ -409,6 +416,7 @@ def register_storage_transformer(key: str, cls: type) -> None:
 
     Examples
     --------
+    >>> from zarr.registry import register_storage_transformer
     >>> register_storage_transformer("example.transformer", dict)
     """
     _storage_transformer_registry.register(cls, key)
@@ -433,6 +441,7 @@ def get_storage_transformer_class(key: str) -> type[Any]:
 
     Examples
     --------
+    >>> from zarr.registry import get_storage_transformer_class
     >>> get_storage_transformer_class("example.none")
     Traceback (most recent call last):
     KeyError: ...
@@ -452,6 +461,7 @@ def register_store(scheme: str, factory: Callable[..., Any]) -> None:
 
     Examples
     --------
+    >>> from zarr.registry import register_store
     >>> register_store("example", lambda url, **options: None)
     """
     _store_registry[scheme] = cast("type[Any]", factory)
@@ -476,6 +486,7 @@ def get_store_factory(scheme: str) -> Callable[..., Any] | None:
 
     Examples
     --------
+    >>> from zarr.registry import get_store_factory
     >>> get_store_factory("no-such-scheme") is None
     True
     """
@@ -496,6 +507,7 @@ def store_class(name: str) -> Any:
 
     Examples
     --------
+    >>> from zarr.registry import store_class
     >>> store_class("MemoryStore")().read_only
     False
     """

@@ -276,6 +276,7 @@ def make_app(
 
     Examples
     --------
+    >>> from zarr.serving import make_app
     >>> app = make_app({})
     >>> [route.path for route in app.routes]
     ['/{path:path}']

@@ -91,6 +91,7 @@ class Format2Store(LayoutStore):
 
     Examples
     --------
+    >>> from zarr.serving import Format2Store
     >>> from zarr.storage import MemoryStore
     >>> Format2Store(MemoryStore()).read_only
     True

@@ -51,7 +51,7 @@ class Server:
 
     Examples
     --------
-    >>> from zarr.serving import make_app
+    >>> from zarr.serving import Server, make_app
     >>> with Server(make_app({})) as url:
     ...     url.startswith("http://127.0.0.1:")
     True
@@ -176,6 +176,7 @@ def serve(
 
     Examples
     --------
+    >>> from zarr.serving import serve
     >>> import urllib.request
     >>> import zarr
     >>> array = zarr.create_array({}, shape=(4,), dtype="i4")
@@ -204,6 +205,7 @@ class View:
 
     Examples
     --------
+    >>> from zarr.serving import View
     >>> View.__name__
     'View'
     """

@@ -42,6 +42,7 @@ class MemoryStore(MappingProtocol, TransactionStore):
 
     Examples
     --------
+    >>> from zarr.storage import MemoryStore
     >>> from zarr.buffer.cpu import Buffer
     >>> store = MemoryStore()
     >>> store.set_sync("a/b", Buffer.from_bytes(b"value"))
@@ -354,6 +355,7 @@ class ManagedMemoryStore(MemoryStore):
 
     Examples
     --------
+    >>> from zarr.storage import ManagedMemoryStore
     >>> first = ManagedMemoryStore("shared")
     >>> ManagedMemoryStore.from_url("memory://shared") == first
     True

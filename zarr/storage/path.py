@@ -44,7 +44,7 @@ class StorePath:
 
     Examples
     --------
-    >>> from zarr.storage import MemoryStore
+    >>> from zarr.storage import MemoryStore, StorePath
     >>> (StorePath(MemoryStore(), "/a/") / "b").path
     'a/b'
     """

@@ -129,6 +129,7 @@ class MappingStore(MappingProtocol, PayloadStore):
 
     Examples
     --------
+    >>> from zarr.storage import MappingStore
     >>> from collections import UserDict
     >>> from zarr.buffer.cpu import Buffer
     >>> data = UserDict()

@@ -107,6 +107,7 @@ def repair(store_or_path: Any, *, path: str = "", dry_run: bool = True) -> list[
 
     Examples
     --------
+    >>> from zarr.tools import repair
     >>> import zarr
     >>> store = zarr.storage.MemoryStore()
     >>> array = zarr.create_array(store, data=[1, 2])

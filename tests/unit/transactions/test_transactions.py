@@ -217,7 +217,7 @@ def test_of_two_creators_one_wins(store: Any) -> None:
 def test_it_is_over_after_the_end(store: Any, arrays: Any) -> None:
     with zarr.transaction(store) as tx:
         inside = tx.group()["x"]
-    with pytest.raises(ValueError, match="read-only.* ended transaction"):
+    with pytest.raises(ValueError, match=r"read-only.* ended transaction"):
         inside[:] = 3
     with pytest.raises(ReadOnlyError, match="it has ended: begin another"):
         tx.group()

@@ -74,6 +74,7 @@ def takes_contents_first(store: object) -> bool:
 
     Examples
     --------
+    >>> from zarr.abc.store import takes_contents_first
     >>> from zarr.storage import MemoryStore
     >>> takes_contents_first(MemoryStore()), takes_contents_first(object())
     (True, False)
@@ -105,6 +106,7 @@ def is_synchronous(store: object) -> bool:
 
     Examples
     --------
+    >>> from zarr.abc.store import is_synchronous
     >>> is_synchronous(object())
     False
     """
@@ -147,6 +149,7 @@ def get_many_of(store: Any) -> Callable[..., Sequence[Buffer | None]] | None:
 
     Examples
     --------
+    >>> from zarr.abc.store import get_many_of
     >>> get_many_of(object()) is None
     True
     """
@@ -170,6 +173,7 @@ def stamp_of_store(store: Any) -> Callable[[str], Any] | None:
 
     Examples
     --------
+    >>> from zarr.abc.store import stamp_of_store
     >>> stamp_of_store(object()) is None
     True
     """
@@ -213,6 +217,7 @@ def versioned_of(store: Any) -> Callable[..., Any] | None:
 
     Examples
     --------
+    >>> from zarr.abc.store import versioned_of
     >>> versioned_of(object()) is None
     True
     """
@@ -237,6 +242,7 @@ def open_value_of(store: Any) -> Callable[[str], Any] | None:
 
     Examples
     --------
+    >>> from zarr.abc.store import open_value_of
     >>> open_value_of(object()) is None
     True
     """
@@ -268,6 +274,7 @@ def bulk_access_of(store: Any) -> BulkAccess | None:
 
     Examples
     --------
+    >>> from zarr.abc.store import bulk_access_of
     >>> from zarr.storage import MemoryStore
     >>> class Counting(MemoryStore):
     ...     def get_sync(self, key, **options):
@@ -362,6 +369,7 @@ def goes_by(store: Any, single: str, *others: str) -> bool:
 
     Examples
     --------
+    >>> from zarr.abc.store import goes_by
     >>> from zarr.storage import MemoryStore
     >>> class Counting(MemoryStore):
     ...     async def delete(self, key):

@@ -32,6 +32,7 @@ class ReadStore(Store):
 
     Examples
     --------
+    >>> from zarr.abc.store import ReadStore
     >>> import asyncio
     >>> class Squares(ReadStore):
     ...     async def get(self, key, prototype, byte_range=None):

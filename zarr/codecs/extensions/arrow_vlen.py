@@ -105,6 +105,7 @@ class ArrowVLenCodec(ArrayBytesMethods, ArrayBytesCodec):
 
     Examples
     --------
+    >>> from zarr.codecs import ArrowVLenCodec
     >>> import zarr
     >>> array = zarr.create_array({}, shape=(3,), dtype="string", serializer=ArrowVLenCodec(), compressors=None)
     >>> array[:] = ["the", "quick", "brüne"]

@@ -273,6 +273,7 @@ class Blosc(_NumcodecsBytesBytesCodec, codec_name="blosc"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import Blosc
     >>> Blosc(cname="zstd", clevel=5, shuffle=2).to_dict()["name"]
     'numcodecs.blosc'
     """
@@ -285,6 +286,7 @@ class LZ4(_NumcodecsBytesBytesCodec, codec_name="lz4"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import LZ4
     >>> LZ4(acceleration=2).to_dict()["name"]
     'numcodecs.lz4'
     """
@@ -297,6 +299,7 @@ class Zstd(_NumcodecsBytesBytesCodec, codec_name="zstd"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import Zstd
     >>> Zstd(level=3).to_dict()["name"]
     'numcodecs.zstd'
     """
@@ -309,6 +312,7 @@ class Zlib(_NumcodecsBytesBytesCodec, codec_name="zlib"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import Zlib
     >>> Zlib(level=6).to_dict()["name"]
     'numcodecs.zlib'
     """
@@ -321,6 +325,7 @@ class GZip(_NumcodecsBytesBytesCodec, codec_name="gzip"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import GZip
     >>> GZip(level=6).to_dict()["name"]
     'numcodecs.gzip'
     """
@@ -333,6 +338,7 @@ class BZ2(_NumcodecsBytesBytesCodec, codec_name="bz2"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import BZ2
     >>> BZ2(level=9).to_dict()["name"]
     'numcodecs.bz2'
     """
@@ -345,6 +351,7 @@ class LZMA(_NumcodecsBytesBytesCodec, codec_name="lzma"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import LZMA
     >>> LZMA(preset=6).to_dict()["name"]
     'numcodecs.lzma'
     """
@@ -357,6 +364,7 @@ class Shuffle(_NumcodecsBytesBytesCodec, codec_name="shuffle"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import Shuffle
     >>> Shuffle(elementsize=4).to_dict()["name"]
     'numcodecs.shuffle'
     """
@@ -376,6 +384,7 @@ class Delta(_NumcodecsArrayArrayCodec, codec_name="delta"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import Delta
     >>> Delta(dtype="<i4").to_dict()["name"]
     'numcodecs.delta'
     """
@@ -400,6 +409,7 @@ class BitRound(_NumcodecsArrayArrayCodec, codec_name="bitround"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import BitRound
     >>> BitRound(keepbits=10).to_dict()["name"]
     'numcodecs.bitround'
     """
@@ -412,6 +422,7 @@ class FixedScaleOffset(_NumcodecsArrayArrayCodec, codec_name="fixedscaleoffset")
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import FixedScaleOffset
     >>> FixedScaleOffset(offset=0, scale=10, dtype="<f8", astype="<i4").to_dict()["name"]
     'numcodecs.fixedscaleoffset'
     """
@@ -424,6 +435,7 @@ class Quantize(_NumcodecsArrayArrayCodec, codec_name="quantize"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import Quantize
     >>> Quantize(digits=2, dtype="<f8").to_dict()["name"]
     'numcodecs.quantize'
     """
@@ -436,6 +448,7 @@ class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import PackBits
     >>> PackBits().to_dict()["name"]
     'numcodecs.packbits'
     """
@@ -458,6 +471,7 @@ class AsType(_NumcodecsArrayArrayCodec, codec_name="astype"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import AsType
     >>> AsType(encode_dtype="<f4", decode_dtype="<f8").to_dict()["name"]
     'numcodecs.astype'
     """
@@ -470,6 +484,7 @@ class CRC32(_NumcodecsChecksumCodec, codec_name="crc32"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import CRC32
     >>> CRC32().to_dict()["name"]
     'numcodecs.crc32'
     """
@@ -482,6 +497,7 @@ class CRC32C(_NumcodecsChecksumCodec, codec_name="crc32c"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import CRC32C
     >>> CRC32C().to_dict()["name"]
     'numcodecs.crc32c'
     """
@@ -494,6 +510,7 @@ class Adler32(_NumcodecsChecksumCodec, codec_name="adler32"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import Adler32
     >>> Adler32().to_dict()["name"]
     'numcodecs.adler32'
     """
@@ -506,6 +523,7 @@ class Fletcher32(_NumcodecsChecksumCodec, codec_name="fletcher32"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import Fletcher32
     >>> Fletcher32().to_dict()["name"]
     'numcodecs.fletcher32'
     """
@@ -518,6 +536,7 @@ class JenkinsLookup3(_NumcodecsChecksumCodec, codec_name="jenkins_lookup3"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import JenkinsLookup3
     >>> JenkinsLookup3().to_dict()["name"]
     'numcodecs.jenkins_lookup3'
     """
@@ -530,6 +549,7 @@ class PCodec(_NumcodecsArrayBytesCodec, codec_name="pcodec"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import PCodec
     >>> PCodec(level=8).to_dict()["name"]
     'numcodecs.pcodec'
     """
@@ -542,6 +562,7 @@ class ZFPY(_NumcodecsArrayBytesCodec, codec_name="zfpy"):
 
     Examples
     --------
+    >>> from zarr.codecs.numcodecs import ZFPY
     >>> ZFPY(mode=4, tolerance=0.01).to_dict()["name"]
     'numcodecs.zfpy'
     """

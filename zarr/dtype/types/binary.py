@@ -78,6 +78,7 @@ class NullTerminatedBytes(_FixedLengthBytes["np.dtype[np.bytes_]", np.bytes_]):
 
     Examples
     --------
+    >>> from zarr.dtype import NullTerminatedBytes
     >>> NullTerminatedBytes(length=4).to_json(2)["name"]
     '|S4'
     """
@@ -113,6 +114,7 @@ class RawBytes(_FixedLengthBytes["np.dtype[np.void]", np.void]):
 
     Examples
     --------
+    >>> from zarr.dtype import RawBytes
     >>> RawBytes(length=4).to_native_dtype()
     dtype('V4')
     """
@@ -161,6 +163,7 @@ class RawBits(RawBytes):
 
     Examples
     --------
+    >>> from zarr.dtype import RawBits
     >>> RawBits(length=2).to_json(3), RawBits(length=2).to_json_scalar(b"ab", zarr_format=3)
     ('r16', [97, 98])
     """
@@ -194,6 +197,7 @@ class VariableLengthBytes(LibraryType[Any, bytes], HasObjectCodec):
 
     Examples
     --------
+    >>> from zarr.dtype import VariableLengthBytes
     >>> VariableLengthBytes.from_json("bytes", zarr_format=3)
     VariableLengthBytes()
     """

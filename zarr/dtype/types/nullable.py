@@ -44,7 +44,7 @@ class Nullable(ZDType[Any, Any]):
     Examples
     --------
     >>> import zarr
-    >>> from zarr.dtype import Int32
+    >>> from zarr.dtype import Int32, Nullable
     >>> array = zarr.create_array({}, shape=(3,), dtype=Nullable(inner=Int32()))
     >>> array[:2] = [7, None]
     >>> array[:].tolist()
@@ -197,7 +197,7 @@ class Nullable(ZDType[Any, Any]):
 
         Examples
         --------
-        >>> from zarr.dtype import Float32
+        >>> from zarr.dtype import Float32, Nullable
         >>> nullable = Nullable(inner=Float32())
         >>> nullable.to_masked(nullable.from_values([1, None])).tolist()
         [1.0, None]

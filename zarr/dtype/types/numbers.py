@@ -89,6 +89,7 @@ class Bool(Numeric["np.dtype[np.bool_]", np.bool_]):
 
     Examples
     --------
+    >>> from zarr.dtype import Bool
     >>> Bool().to_json(3)
     'bool'
     """
@@ -225,6 +226,7 @@ class Int32(BaseWideInt["np.dtype[np.int32]", np.int32]):
 
     Examples
     --------
+    >>> from zarr.dtype import Int32
     >>> Int32(endianness="big").to_json(2)["name"]
     '>i4'
     """
@@ -341,6 +343,7 @@ class Float32(BaseFloat["np.dtype[np.float32]", np.float32]):
 
     Examples
     --------
+    >>> from zarr.dtype import Float32
     >>> Float32().to_json_scalar(float("nan"), zarr_format=3)
     'NaN'
     """
@@ -421,6 +424,7 @@ class Complex64(BaseComplex["np.dtype[np.complex64]", np.complex64]):
 
     Examples
     --------
+    >>> from zarr.dtype import Complex64
     >>> Complex64().to_json_scalar(1 + 2j, zarr_format=3)
     (1.0, 2.0)
     """

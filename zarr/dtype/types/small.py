@@ -163,6 +163,7 @@ class SmallInt(_Named):
 
     Examples
     --------
+    >>> from zarr.dtype import SmallInt
     >>> SmallInt(name="int4").to_json(3)
     'int4'
     """
@@ -229,6 +230,7 @@ class SmallFloat(_Named, HasEndianness):
 
     Examples
     --------
+    >>> from zarr.dtype import SmallFloat
     >>> SmallFloat(name="bfloat16").to_json(3)
     'bfloat16'
     """
@@ -283,6 +285,7 @@ class SmallComplex(_Named, HasEndianness):
 
     Examples
     --------
+    >>> from zarr.dtype import SmallComplex
     >>> SmallComplex(name="complex_float16").to_json(3)
     'complex_float16'
     """

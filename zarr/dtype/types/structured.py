@@ -35,7 +35,7 @@ class SubArray(ZDType[Any, Any], HasItemSize):
 
     Examples
     --------
-    >>> from zarr.dtype import Float32
+    >>> from zarr.dtype import Float32, SubArray
     >>> SubArray(base=Float32(), shape=(2, 2)).item_size
     16
     """
@@ -117,7 +117,7 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
 
     Examples
     --------
-    >>> from zarr.dtype import Int8
+    >>> from zarr.dtype import Int8, Structured
     >>> Structured(fields=(("a", Int8()),)).item_size
     1
     """
@@ -293,7 +293,7 @@ class Struct(Structured):
 
     Examples
     --------
-    >>> from zarr.dtype import Int8
+    >>> from zarr.dtype import Int8, Struct
     >>> Struct(fields=(("a", Int8()),)).to_json(3)
     {'name': 'struct', 'configuration': {'fields': [{'name': 'a', 'data_type': 'int8'}]}}
     """

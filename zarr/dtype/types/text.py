@@ -33,6 +33,7 @@ class FixedLengthUTF32(LibraryType["np.dtype[np.str_]", np.str_], HasEndianness,
 
     Examples
     --------
+    >>> from zarr.dtype import FixedLengthUTF32
     >>> FixedLengthUTF32(length=2).to_json(3)
     {'name': 'fixed_length_utf32', 'configuration': {'length_bytes': 8}}
     """
@@ -107,6 +108,7 @@ class VariableLengthUTF8(LibraryType[Any, str], HasObjectCodec):
 
     Examples
     --------
+    >>> from zarr.dtype import VariableLengthUTF8
     >>> VariableLengthUTF8().to_json(3)
     'string'
     """
@@ -178,6 +180,7 @@ class PythonObject(ZDType[Any, Any]):
 
     Examples
     --------
+    >>> from zarr.dtype import PythonObject
     >>> PythonObject(object_codec_id="json2").to_json(2)
     {'name': '|O', 'object_codec_id': 'json2'}
     """

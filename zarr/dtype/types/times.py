@@ -148,6 +148,7 @@ class DateTime64(TimeDTypeBase["np.dtype[np.datetime64]", np.datetime64]):
 
     Examples
     --------
+    >>> from zarr.dtype import DateTime64
     >>> DateTime64(unit="s").to_native_dtype()
     dtype('<M8[s]')
     """
@@ -178,6 +179,7 @@ class TimeDelta64(TimeDTypeBase["np.dtype[np.timedelta64]", np.timedelta64]):
 
     Examples
     --------
+    >>> from zarr.dtype import TimeDelta64
     >>> TimeDelta64(unit="us", scale_factor=10).to_json(2)["name"]
     '<m8[10us]'
     """

@@ -67,6 +67,7 @@ class ThreadSynchronizer:
 
     Examples
     --------
+    >>> from zarr import ThreadSynchronizer
     >>> synchronizer = ThreadSynchronizer()
     >>> with synchronizer["a key"]:
     ...     pass
@@ -90,6 +91,7 @@ class ProcessSynchronizer:
 
     Examples
     --------
+    >>> from zarr import ProcessSynchronizer
     >>> import tempfile, zarr
     >>> synchronizer = ProcessSynchronizer(tempfile.mkdtemp())
     >>> array = zarr.open_array(tempfile.mkdtemp(), mode="w", shape=10, synchronizer=synchronizer)

@@ -165,6 +165,7 @@ class DBMStore(DatabaseStore):
 
     Examples
     --------
+    >>> from zarr.storage import DBMStore
     >>> import tempfile
     >>> from zarr.buffer.cpu import Buffer
     >>> store = DBMStore(tempfile.mkdtemp() + "/data")

@@ -342,6 +342,7 @@ class LMDBStore(TransactionDatabase):
 
     Examples
     --------
+    >>> from zarr.storage import LMDBStore
     >>> import tempfile
     >>> from zarr.buffer.cpu import Buffer
     >>> store = LMDBStore(tempfile.mkdtemp() + "/data.lmdb")

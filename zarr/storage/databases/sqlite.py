@@ -100,6 +100,7 @@ class SQLiteStore(TransactionDatabase):
 
     Examples
     --------
+    >>> from zarr.storage import SQLiteStore
     >>> import tempfile
     >>> from zarr.buffer.cpu import Buffer
     >>> store = SQLiteStore(tempfile.mkdtemp() + "/data.sqlite")

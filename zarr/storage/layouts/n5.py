@@ -155,7 +155,7 @@ class N5Store(LayoutStore):
 
     Examples
     --------
-    >>> from zarr.storage import MemoryStore
+    >>> from zarr.storage import MemoryStore, N5Store
     >>> N5Store(MemoryStore()).read_only
     True
     """

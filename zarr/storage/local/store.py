@@ -75,6 +75,7 @@ class LocalStore(CreatingStore):
 
     Examples
     --------
+    >>> from zarr.storage import LocalStore
     >>> import tempfile
     >>> from zarr.buffer.cpu import Buffer
     >>> store = LocalStore(tempfile.mkdtemp())

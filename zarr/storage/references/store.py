@@ -251,6 +251,7 @@ class ReferenceStore(BlockingStore):
 
     Examples
     --------
+    >>> from zarr.storage import ReferenceStore
     >>> store = ReferenceStore({"a/.zarray": "{}", "a/0": "base64:AAE="})
     >>> store.get_sync("a/0").to_bytes()
     b'\\x00\\x01'

@@ -35,6 +35,7 @@ class TarStore(ReferenceStore):
 
     Examples
     --------
+    >>> from zarr.storage import TarStore
     >>> import io, os, tarfile, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "data.tar")
     >>> with tarfile.open(path, "w") as archive:

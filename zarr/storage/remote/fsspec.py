@@ -98,6 +98,7 @@ class FsspecStore(RetryingStore):
 
     Examples
     --------
+    >>> from zarr.storage import FsspecStore
     >>> FsspecStore.from_url("memory://examples/a").supports_listing
     True
     """

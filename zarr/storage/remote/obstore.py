@@ -90,6 +90,7 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
 
     Examples
     --------
+    >>> from zarr.storage import ObjectStore
     >>> from obstore.store import MemoryStore
     >>> ObjectStore(MemoryStore()).supports_listing
     True

@@ -75,7 +75,7 @@ class LoggingStore(WrapperStore[T_Store]):
 
     Examples
     --------
-    >>> from zarr.storage import MemoryStore
+    >>> from zarr.storage import LoggingStore, MemoryStore
     >>> store = LoggingStore(MemoryStore(), log_level="ERROR")
     >>> store.exists_sync("a")
     False

@@ -73,7 +73,7 @@ class WrapperStore(Store, Generic[T_Store]):
 
     Examples
     --------
-    >>> from zarr.storage import MemoryStore
+    >>> from zarr.storage import MemoryStore, WrapperStore
     >>> WrapperStore(MemoryStore()).supports_writes
     True
     """

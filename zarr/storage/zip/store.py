@@ -89,6 +89,7 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
 
     Examples
     --------
+    >>> from zarr.storage import ZipStore
     >>> import tempfile, os
     >>> from zarr.buffer.cpu import Buffer
     >>> path = os.path.join(tempfile.mkdtemp(), "a.zip")

@@ -131,9 +131,9 @@ def checksum(
     >>> import zarr
     >>> one = zarr.array([1, 2, 3], chunks=2, zarr_format=2, compressor=None)
     >>> other = zarr.array([1, 2, 3], chunks=3, zarr_format=3)
-    >>> checksum(one) == checksum(other)
+    >>> zarr.tools.checksum(one) == zarr.tools.checksum(other)
     True
-    >>> checksum(one).elements
+    >>> zarr.tools.checksum(one).elements
     3
     """
     top, at_once = open_node(node_or_path, path, storage_options), part_bytes(parse_bytes(memory))

@@ -160,6 +160,7 @@ def diff(
 
     Examples
     --------
+    >>> from zarr.tools import diff
     >>> import zarr
     >>> one, other = zarr.array([1, 2, 3]), zarr.array([1, 2, 5])
     >>> for difference in diff(one, other):

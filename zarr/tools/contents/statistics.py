@@ -175,6 +175,7 @@ def stats(
 
     Examples
     --------
+    >>> from zarr.tools import stats
     >>> import zarr
     >>> array = zarr.zeros(8, chunks=2, dtype="f4")
     >>> array[:3] = [1, float("nan"), 4]

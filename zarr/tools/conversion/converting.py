@@ -52,6 +52,7 @@ class Conversion:
 
     Examples
     --------
+    >>> from zarr.tools import Conversion
     >>> Conversion(None, (), "write a.npy").plan
     'write a.npy'
     """

@@ -97,6 +97,7 @@ class Report:
 
     Examples
     --------
+    >>> from zarr.tools import Fault, Report
     >>> report = Report("memory")
     >>> report.add([Fault("key-stray", "x", "", "no part of the hierarchy.")])
     >>> bool(report), report.counts["key-stray"]

@@ -115,6 +115,7 @@ def verify(
 
     Examples
     --------
+    >>> from zarr.tools import verify
     >>> import zarr
     >>> store = zarr.storage.MemoryStore()
     >>> array = zarr.create_array(store, shape=4, chunks=2, dtype="i4", compressors=None)
