@@ -432,6 +432,9 @@ def test_blocks_of_dask_are_whole_shards() -> None:
     assert all(size % 16 == 0 for size in lazy.chunks[0])
     assert all(size % 8 == 0 for size in lazy.chunks[1])
     np.testing.assert_array_equal(lazy.compute(), ROWS)
+    np.testing.assert_array_equal(zarr.tools.to_dask(array.store).compute(), ROWS)
+    with pytest.raises(ValueError, match="to_dask takes one array"):
+        zarr.tools.to_dask(zarr.group())
 
 
 def test_regions_are_numbered_in_c_order() -> None:

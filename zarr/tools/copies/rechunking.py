@@ -12,7 +12,7 @@ from zarr._lazy import load_extra
 from zarr.arrays.array import Array
 from zarr.arrays.show.cf import dimension_names
 from zarr.groups.group import Group
-from zarr.tools.contents.nodes import arrays_of
+from zarr.tools.contents.nodes import arrays_of, open_node, refuse_group
 from zarr.tools.copies.jobs import CopyJob, chunk_borders, open_ends
 from zarr.tools.copies.layouts import check_wanted, choose_route, wanted_shape
 from zarr.tools.copies.regions import longest
@@ -164,12 +164,12 @@ def reencode(
     return plan if dry_run else plan.run(executor, progress, resume)
 
 
-def to_dask(array: Array[Any], memory: int | str = "128 MiB") -> Any:
+def to_dask(array: Any, memory: int | str = "128 MiB") -> Any:
     """Return a dask array over an array, in blocks of whole shards or chunks.
 
     Parameters
     ----------
-    array : Array
+    array : Array, store, path or URL
         The array to read.
     memory : int or str, default "128 MiB"
         The largest size of a block, unless one chunk or shard is larger.
@@ -182,6 +182,8 @@ def to_dask(array: Array[Any], memory: int | str = "128 MiB") -> Any:
     ------
     ImportError
         If dask is not installed.
+    ValueError
+        If a group is there.
 
     Examples
     --------
@@ -190,6 +192,7 @@ def to_dask(array: Array[Any], memory: int | str = "128 MiB") -> Any:
     (50, 100)
     """
     dask_array = load_extra("dask.array", "dask", "to_dask")
+    array = refuse_group(open_node(array), "to_dask")
     own = chunk_borders(array, written=True)
     limit = max(parse_bytes(memory), math.prod(longest(axis) for axis in own) * array.dtype.itemsize)
     regions = choose_route(own, own, array.dtype.itemsize, limit).first
