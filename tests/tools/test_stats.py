@@ -159,3 +159,12 @@ def test_a_store_without_listings() -> None:
     array[3] = 5
     found = stats(array)
     assert (found.max, found.chunks_stored, found.filled) == (5, 1, 9)
+
+
+@pytest.mark.parametrize("value", [2**63 - 1, -(2**62), 10**18])
+@pytest.mark.parametrize("span", [0, 1, 2000])
+def test_bins_of_numbers_that_floats_hardly_tell_apart(value: int, span: int) -> None:
+    array = zarr.create_array({}, data=np.array([value - span, value, value]))
+    counts, edges = stats(array, bins=3).histogram
+    assert sum(counts) == 3
+    assert sorted(set(edges)) == edges

@@ -217,7 +217,7 @@ class _Statistics:
         for (name, array, *_), tally in self._results(work, _Tally.merge, repeat((None, 0)), executor, report):
             unread = int(array.size) - tally.seen
             found.append(_statistics(name, array, tally, unread))
-            ranges.append((tally.bounds, unread))
+            ranges.append((tally.bounds and _apart(*tally.bounds, self.bins), unread))
         if self.bins:
             counting = partial(_histogram, bins=self.bins, at_once=self.at_once)
             histograms = self._results(counting, _add_counts, ranges, executor, report)
@@ -406,6 +406,20 @@ def _sum(known: Values) -> Any:
         return int(whole.sum(dtype=np.int64))
     # Add 64 bits in halves, so that the sum does not overflow.
     return (int((whole >> 32).sum()) << 32) + int((whole & whole.dtype.type(0xFFFFFFFF)).sum())
+
+
+def _apart(least: float, greatest: float, bins: int) -> tuple[float, float]:
+    """Return bounds that are so far apart that the edges of bins between them differ.
+
+    Examples
+    --------
+    >>> _apart(0.0, 1.0, 4), _apart(1e18, 1e18, 4)
+    ((0.0, 1.0), (9.99999999999999e+17, 1.000000000000001e+18))
+    """
+    step = 2 * bins * float(np.spacing(max(abs(least), abs(greatest))))
+    if greatest - least > step or (greatest == least and step < 1 / 16):  # NumPy moves equal ones apart by 1
+        return least, greatest
+    return least - step, greatest + step
 
 
 _Histogram: TypeAlias = tuple[list[int], list[float]] | None
