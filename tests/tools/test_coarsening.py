@@ -128,3 +128,25 @@ def test_what_is_refused() -> None:
     assert zarr.tools.coarsen(text, {}, convention=None, method="nearest")["1"].shape == (4, 4)
     with pytest.raises(ValueError, match="is a group: coarsen takes one array"):
         zarr.tools.coarsen(zarr.create_group({}), {})
+
+
+@pytest.mark.parametrize("dtype", ["i2", "u1", "i8", "f4", "f8"])
+@pytest.mark.parametrize("method", ["mean", "max", "min"])
+@pytest.mark.parametrize("name", ["_FillValue", "missing_value"])
+def test_missing_elements_are_left_out(dtype: str, method: Any, name: str) -> None:
+    gone = 255 if dtype == "u1" else -999 if dtype[0] == "i" else 1e20
+    data = np.array([[1, gone, gone, gone], [5, 7, gone, gone], [gone, 2, 0, 8]], dtype)
+    array = zarr.create_array({}, data=data, dimension_names=("y", "x"), attributes={name: gone})
+    found = zarr.tools.coarsen(array, {}, method=method, levels=2)
+    known = {"mean": [[13 / 3, gone], [2, 4]], "max": [[7, gone], [2, 8]], "min": [[1, gone], [2, 0]]}[method]
+    wanted = np.round(known) if dtype[0] != "f" and method == "mean" else known
+    np.testing.assert_allclose(found["1"][:], np.array(wanted).astype(dtype), rtol=1e-6)
+    assert found["2"][:].item() < 10
+
+
+@pytest.mark.parametrize("value", ["NaN", float("inf"), -1, 3.5, 1e300, "text", [7, 8], None])
+def test_marks_that_no_element_has(value: Any) -> None:
+    data = np.arange(16, dtype="u1").reshape(4, 4)
+    array = zarr.create_array({}, data=data, dimension_names=("y", "x"), attributes={"_FillValue": value})
+    found = zarr.tools.coarsen(array, {}, method="min", levels=1)["1"][:]
+    np.testing.assert_array_equal(found, [[0, 2], [9 if value == [7, 8] else 8, 10]])

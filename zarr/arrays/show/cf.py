@@ -58,9 +58,9 @@ def decode(array: Any, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if values.dtype.kind not in "iufb":
         return values
     attributes = dict(array.attrs)
-    missing = _missing_values(array, attributes)
+    missing = missing_values(array)
     scale, offset = attributes.get("scale_factor", 1), attributes.get("add_offset", 0)
-    gone = np.isin(values, missing) if missing else None
+    gone = np.isin(values, missing) if missing.size else None
     if scale != 1 or offset != 0 or (gone is not None and gone.any()):
         values = values * np.float64(scale) + np.float64(offset)
         if gone is not None:
@@ -69,7 +69,16 @@ def decode(array: Any, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return values if dates is None else dates
 
 
-def _missing_values(array: Any, attributes: dict[str, Any]) -> list[Any]:
+def missing_values(array: Any) -> npt.NDArray[Any]:
+    """Return the elements of an array that stand for missing values, by its attributes; NaN is not among them.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> missing_values(zarr.create_array({}, shape=2, dtype="f4", attributes={"_FillValue": 1e20})).dtype
+    dtype('float32')
+    """
+    attributes = dict(array.attrs)
     found = [attributes.get(name) for name in ("_FillValue", "missing_value")]
     if getattr(array.metadata, "zarr_format", 3) == 2 and "_ARRAY_DIMENSIONS" in attributes:
         found.append(array.metadata.fill_value)
@@ -81,7 +90,15 @@ def _missing_values(array: Any, attributes: dict[str, Any]) -> list[Any]:
             except (binascii.Error, struct.error, ValueError):
                 continue
         numbers += np.atleast_1d(np.asarray(value)).tolist() if value is not None else []
-    return [number for number in numbers if isinstance(number, (int, float)) and number == number]
+    known = [number for number in numbers if isinstance(number, (int, float)) and number == number]
+    if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            return np.array(known, dtype=array.dtype)
+    if array.dtype.kind not in "iu":
+        return np.empty(0, dtype=array.dtype)
+    bounds = np.iinfo(array.dtype)
+    within = [number for number in known if bounds.min <= number <= bounds.max and number == int(number)]
+    return np.array(within, dtype=array.dtype)
 
 
 def _dates(values: npt.NDArray[Any], attributes: dict[str, Any]) -> npt.NDArray[Any] | None:

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import zarr
 from zarr.arrays.array import Array
-from zarr.arrays.show.cf import dimension_names
+from zarr.arrays.show.cf import dimension_names, missing_values
 from zarr.groups.group import Group
 from zarr.runners.job_notes import Notes
 from zarr.storage.memory import MemoryStore
@@ -57,7 +57,7 @@ class ReadCoarser(ReadArray):
             slice(part.start * factor, min(part.stop * factor, length))
             for part, factor, length in zip(region, self.factors, self.array.shape, strict=True)
         )
-        return reduce_blocks(self.array[wanted], self.factors, self.method)
+        return reduce_blocks(self.array[wanted], self.factors, self.method, missing_values(self.array))
 
 
 def coarsen(
@@ -95,8 +95,9 @@ def coarsen(
     levels : int, optional
         Number of coarser levels. Default: until a level is one chunk along the axes that become coarser.
     method : "mean", "mode", "max", "min" or "nearest", default "mean"
-        How a block of elements becomes one. The mean ignores NaN; for integers it is rounded. "mode" and "nearest" are
-        for labels.
+        How a block of elements becomes one. Mean, max and min leave out NaN, and elements that are missing by the
+        attributes ``_FillValue`` and ``missing_value``. The mean of integers is rounded. "mode" and "nearest" are for
+        labels.
     convention : "ome", "geozarr" or None, default "ome"
         The metadata of the group: OME-Zarr 0.5 (https://ngff.openmicroscopy.org/0.5), the convention `multiscales` of
         GeoZarr (https://github.com/zarr-conventions/multiscales), or none.

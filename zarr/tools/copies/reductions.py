@@ -16,7 +16,7 @@ Method: TypeAlias = Literal["mean", "mode", "max", "min", "nearest"]
 METHODS: Final = ("mean", "mode", "max", "min", "nearest")
 
 
-def reduce_blocks(values: Values, factors: Sequence[int], method: Method) -> Values:
+def reduce_blocks(values: Values, factors: Sequence[int], method: Method, missing: Values | None = None) -> Values:
     """Return an array with one element for each block; blocks at the end of an axis may be smaller.
 
     Parameters
@@ -27,6 +27,8 @@ def reduce_blocks(values: Values, factors: Sequence[int], method: Method) -> Val
     method : "mean", "mode", "max", "min" or "nearest"
         The mean ignores NaN; for integers it is rounded to the nearest, halves up; for booleans it is the majority. The
         mode is the most frequent value, the smallest of several. The nearest is the first of each block.
+    missing : numpy.ndarray, optional
+        Elements that mean, max and min leave out. A block of such elements alone becomes its first one.
 
     Returns
     -------
@@ -51,7 +53,9 @@ def reduce_blocks(values: Values, factors: Sequence[int], method: Method) -> Val
     for piece in product(*axes):
         region = tuple(source for source, _, _ in piece)
         block = _blocks(values[region], [factor for _, _, factor in piece])
-        result[tuple(target for _, target, _ in piece)] = _REDUCE[method](block)
+        gone = np.isin(block, missing) if missing is not None and missing.size and method != "mode" else None
+        reduced = _REDUCE[method](block) if gone is None or not gone.any() else _of_known(block, gone, method)
+        result[tuple(target for _, target, _ in piece)] = reduced
     return result
 
 
@@ -87,13 +91,26 @@ def _blocks(values: Values, factors: Sequence[int]) -> Values:
     return blocks.reshape(*(split[axis] for axis in outer), math.prod(factors))
 
 
+def _of_known(blocks: Values, gone: Values, method: Method) -> Values:
+    """Reduce the elements of each block that are not gone."""
+    if blocks.dtype.kind == "f":
+        reduced = _REDUCE[method](np.where(gone, blocks.dtype.type(np.nan), blocks))
+    elif method == "mean":
+        reduced = _integer_mean(np.where(gone, blocks.dtype.type(0), blocks), np.maximum(1, (~gone).sum(axis=-1)))
+    else:
+        bounds = np.iinfo(blocks.dtype)
+        least = blocks.dtype.type(bounds.min if method == "max" else bounds.max)
+        reduced = _REDUCE[method](np.where(gone, least, blocks))
+    return np.where(gone.all(axis=-1), blocks[..., 0], reduced)
+
+
 def _mean(blocks: Values) -> Values:
     kind = blocks.dtype.kind
     if kind == "b":
         majority: Values = blocks.mean(axis=-1) >= 0.5
         return majority
     if kind in "iu":
-        return _integer_mean(blocks)
+        return _integer_mean(blocks, np.full(blocks.shape[:-1], blocks.shape[-1]))
     missing = np.isnan(blocks)
     if not missing.any():
         plain: Values = blocks.mean(axis=-1, dtype=np.result_type(blocks.dtype, np.float64))
@@ -105,12 +122,12 @@ def _mean(blocks: Values) -> Values:
     return means.astype(blocks.dtype)
 
 
-def _integer_mean(blocks: Values) -> Values:
+def _integer_mean(blocks: Values, counts: Values) -> Values:
     """Return means that are exact before they are rounded: a sum of 64-bit integers may not fit into 64 bits."""
-    count = blocks.shape[-1]
     wide = np.uint64 if blocks.dtype.kind == "u" else np.int64
-    quotients, remainders = np.divmod(blocks.astype(wide), wide(count))
-    means: Values = quotients.sum(axis=-1) + (2 * remainders.sum(axis=-1) + wide(count)) // wide(2 * count)
+    count = counts.astype(wide)
+    quotients, remainders = np.divmod(blocks.astype(wide), count[..., None])
+    means: Values = quotients.sum(axis=-1) + (2 * remainders.sum(axis=-1) + count) // (2 * count)
     return means.astype(blocks.dtype)
 
 
