@@ -112,9 +112,12 @@ LIBRARIES = {
         ("tests/unit/test_zarrv2_backward_compat.py",), environment=(("NUMCODECS_ALLOW_UNSAFE_PICKLE_DECODE", "1"),),
         accepted=(STALE_COPY, READ_DIRECTLY),
     ),
+    # Left out, as they fail with both: those with the dask executor, whose cluster starts no workers (seconds each, of
+    # a hundred), and those that need S3. Those that draw a plan need graphviz's dot on the path.
     "cubed": Library(
         "cubed[diagnostics]==0.28.0", ("dill", "numpy_groupies", "obstore", "icechunk", "seaborn"),
-        ("cubed/tests", "-o", "addopts=", "-W", "ignore", "-k", "not lithops and not modal and not mem_utilization"),
+        ("cubed/tests", "-o", "addopts=", "-W", "ignore",
+         "-k", "not lithops and not modal and not mem_utilization and not dask and not matmul_cloud"),
     ),
     "geozarr-toolkit": Library("geozarr-toolkit==0.1.2", ("jsondiff",), ("tests", "-o", "addopts=")),
     # test_vlen imports a name that zarr-python has dropped. Fetched unbuilt, as icechunk.
