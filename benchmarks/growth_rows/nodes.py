@@ -193,6 +193,7 @@ def first(count: int) -> Call:
     command = [sys.executable, "-P", "-W", "ignore", "-c", _FIRST, str(count)]
     # Installed packages have compiled modules: without them the source of each module is compiled at each start.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["OPENBLAS_NUM_THREADS"] = "1"  # NumPy's other threads wait by spinning for a while after its import
     return lambda: float(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
 
 
