@@ -309,10 +309,9 @@ static int zc_begin(char *path, char *partial, size_t room) {
         fd = zc_create(AT_FDCWD, partial);
         if (fd == -ENOENT && folder > 1) {
             *slash = 0;
-            code = mkdir(path, 0777) != 0 ? -errno : 0;
-            if (code == -ENOENT) code = zc_make_folders(AT_FDCWD, path, 0);
+            code = zc_make_folders(AT_FDCWD, path, 0);
             *slash = '/';
-            if (code < 0 && code != -EEXIST && code != -ENOENT) return code; /* removed meanwhile: once more */
+            if (code < 0 && code != -ENOENT) return code; /* removed meanwhile: once more */
         }
     }
     return fd;

@@ -45,7 +45,10 @@ _shared: WeakValueDictionary[Any, CodecChain] = WeakValueDictionary()
 
 _KEPT_NBYTES = 256 << 10
 _recent: deque[CodecChain] = deque(maxlen=8)
-"""The chains made last, for chunks of at most 256 KiB: arrays that are opened one after the other are mostly alike."""
+"""The chains made last: arrays that are opened one after the other are mostly alike.
+
+Those for larger chunks are not kept: they would keep working memory as large, and make up less of the time.
+"""
 
 
 def evolve_codecs(codecs: Iterable[Codec], spec: ArraySpec) -> tuple[Codec, ...]:
@@ -147,7 +150,8 @@ class CodecChain:
             return cls(evolve_codecs(codecs, spec), spec)
         if chain is None:
             chain = _shared[key] = cls(evolve_codecs(codecs, spec), spec)
-            if (chain._nbytes or 0) <= _KEPT_NBYTES:
+            inner = chain if chain.shard is None else chain.shard.chain
+            if (inner._nbytes or 0) <= _KEPT_NBYTES:
                 _recent.append(chain)
         return chain
 

@@ -110,7 +110,7 @@ def _mean(blocks: Values) -> Values:
         majority: Values = blocks.mean(axis=-1) >= 0.5
         return majority
     if kind in "iu":
-        return _integer_mean(blocks, np.full(blocks.shape[:-1], blocks.shape[-1]))
+        return _integer_mean(blocks, np.array(blocks.shape[-1]))
     missing = np.isnan(blocks)
     if not missing.any():
         plain: Values = blocks.mean(axis=-1, dtype=np.result_type(blocks.dtype, np.float64))
@@ -123,7 +123,10 @@ def _mean(blocks: Values) -> Values:
 
 
 def _integer_mean(blocks: Values, counts: Values) -> Values:
-    """Return means that are exact before they are rounded: a sum of 64-bit integers may not fit into 64 bits."""
+    """Return means that are exact before they are rounded: a sum of 64-bit integers may not fit into 64 bits.
+
+    ``counts`` is the number of elements in each block, or one number for all.
+    """
     wide = np.uint64 if blocks.dtype.kind == "u" else np.int64
     count = counts.astype(wide)
     quotients, remainders = np.divmod(blocks.astype(wide), count[..., None])
