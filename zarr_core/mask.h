@@ -91,10 +91,8 @@ static inline int64_t zc_mask_bits(uint64_t word) {
 
 static inline int64_t zc_mask_count(const uint64_t *words, int64_t at, int64_t n) {
     int64_t total = 0;
-    for (; n > 0; at += 64, n -= 64) {
-        uint64_t word = zc_mask_read(words, at, n);
-        if (word != 0) total += zc_mask_bits(word); /* most words of a mask that selects little are zero */
-    }
+    /* No test for words of nothing: where half of them are, the processor guesses wrongly, and that takes longer. */
+    for (; n > 0; at += 64, n -= 64) total += zc_mask_bits(zc_mask_read(words, at, n));
     return total;
 }
 
