@@ -10,7 +10,7 @@ from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent.parent / ".bench"
 REQUIREMENTS = {
-    "new": ("3.13", ["zarr==3.4.2", "tensorstore==0.1.86", "zarrs==0.2.3", "h5py", "xarray"]),
+    "new": ("3.13", ["zarr==3.4.2", "tensorstore==0.1.86", "zarrs==0.2.3", "h5py", "xarray", "fsspec", "obstore"]),
     "old": ("3.11", ["zarr==2.18.7", "numcodecs==0.15.1", "xarray==2024.11.0"]),
 }
 ENVIRONMENT_OF = {"z34": "new", "fused": "new", "zarrs": "new", "ts": "new", "h5py": "new", "z2": "old"}
