@@ -21,13 +21,14 @@ import numpy as np
 import pytest
 
 import zarr
-from zarr.abc.store import RangeByteRequest
+from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.buffer import cpu
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ReadOnlyError
 from zarr.storage import DBMStore, LMDBStore, LocalStore, MemoryStore, ObjectStore, SQLiteStore, WrapperStore
 from zarr.storage.databases.dbm import DBMFile
 from zarr.storage.databases.lmdb import environment_of
+from zarr.storage.databases.sqlite import PAGE_BYTES
 from zarr.testing.store import StoreTests
 
 B = cpu.Buffer.from_bytes
@@ -371,6 +372,36 @@ def test_sqlite_options(tmp_path: Path) -> None:
             assert connection is not None
             assert connection.execute("PRAGMA journal_mode").fetchone() == (journal,)
             assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+def test_sqlite_has_a_map_of_pages_in_new_files_only(tmp_path: Path) -> None:
+    def modes(path: Path) -> list[int]:
+        with SQLiteStore(path) as store:
+            store.set_sync("a", B(b"1"))
+        with sqlite3.connect(path) as connection:
+            return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("auto_vacuum", "page_size")]
+
+    incremental, full = 2, 1
+    assert modes(tmp_path / "new") == modes(tmp_path / "new") == [incremental, PAGE_BYTES]
+    for mode in (0, full):
+        with sqlite3.connect(tmp_path / str(mode)) as connection:
+            connection.execute(f"PRAGMA auto_vacuum = {mode}")
+            connection.execute("CREATE TABLE zarr (k TEXT PRIMARY KEY, v BLOB)")
+        connection.close()
+        assert modes(tmp_path / str(mode)) == [mode, 4096]
+
+
+def test_sqlite_finds_ranges_of_a_large_value_without_its_other_pages(tmp_path: Path) -> None:
+    path, size = tmp_path / "x", 32 << 20
+    with SQLiteStore(path) as store:
+        store.set_sync("a", B(bytes(size)))
+    with open(path, "r+b", buffering=0) as file:  # pages that are read from here on are damaged
+        file.seek(8 << 20)
+        file.write(b"\xff" * (8 << 20))
+    with SQLiteStore(path, read_only=True) as store:
+        end = store.get_sync("a", byte_range=SuffixByteRequest(1000))
+        assert end is not None
+        assert end.to_bytes() == bytes(1000)
 
 
 def test_sqlite_names_with_odd_letters(tmp_path: Path) -> None:

@@ -401,7 +401,10 @@ class Connections:
         deadline = time.monotonic() + self.timeout
         while True:
             try:
-                connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a new file; SQLite ignores it in others
+                if connection.execute("PRAGMA page_count").fetchone() == (0,):
+                    connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+                    # With its map of pages, SQLite finds a range in a large value without reading all pages before it.
+                    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
                 if mode != self.journal:
                     connection.execute(f"PRAGMA journal_mode = {self.journal}").fetchone()
