@@ -301,3 +301,50 @@ def test_a_missing_library_names_the_extra(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "a.h5").write_bytes(b"\x89HDF\r\n\x1a\n")
     with pytest.raises(ImportError, match=r"reading HDF5 needs the package h5py: pip .*'zarr\[hdf5\]'"):
         convert(tmp_path / "a.h5", {})
+
+
+def objects(values: list[Any], dtype: str) -> Any:
+    data = np.empty(len(values), object)
+    data[:] = values
+    array = zarr.create_array({}, shape=len(values), dtype=dtype)
+    array[:] = data
+    return array
+
+
+@pytest.mark.filterwarnings("ignore::zarr.errors.UnstableSpecificationWarning")
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_bytes_of_any_length_stay_bytes(name: str, tmp_path: Path) -> None:
+    found = convert(objects([b"\xff\x01", b"\0b", b""], "variable_length_bytes"), tmp_path / name)
+    loaded = np.load(tmp_path / name)
+    data = loaded["arr_0"] if name == "a.npz" else loaded
+    assert data.tolist() == [b"\xff\x01", b"\0b", b""]
+    assert not [text for text in found.losses if "zeros" in text]
+
+
+def test_zeros_at_the_ends_of_strings_are_listed_where_they_are_lost(tmp_path: Path) -> None:
+    found = convert(objects(["a\0", "\0b"], "str"), tmp_path / "a.npy")
+    assert found.losses[-1] == "/: zeros at the ends of strings: NumPy takes them for unused room"
+    assert np.load(tmp_path / "a.npy").tolist() == ["a", "\0b"]
+    convert(objects(["a\0", "\0b"], "str"), tmp_path / "a.parquet")
+    convert(tmp_path / "a.parquet", tmp_path / "a.zarr")
+    assert zarr.open_array(tmp_path / "a.zarr" / "values")[:].tolist() == ["a\0", "\0b"]
+    for name in ("a.h5", "a.nc"):
+        with pytest.raises(ValueError, match="/data: strings of HDF5 end at a zero character"):
+            convert(objects(["a\0", "\0b"], "str"), tmp_path / name)
+        assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype", "message"),
+    [
+        ("a.nc", "c8", "/data: the array: NetCDF-4 has no data type for complex64"),
+        ("a.nc", "f2", "/data: the array: NetCDF-4 has no data type for float16"),
+        ("a.tif", "str", "/: TIFF has no data type StringDType"),
+        ("a.parquet", "c8", "none that can be one .*the data type complex64: Arrow has none"),
+    ],
+)
+def test_a_file_of_nothing_is_not_written(name: str, dtype: str, message: str, tmp_path: Path) -> None:
+    array = zarr.create_array({}, shape=(4, 4) if name == "a.tif" else 4, dtype=dtype)
+    with pytest.raises((TypeError, ValueError), match=message):
+        convert(array, tmp_path / name)
+    assert not list(tmp_path.iterdir())

@@ -184,11 +184,30 @@ def _lose_all(path: str, contents: Contents, losses: list[str]) -> None:
 def _writable(
     path: str, contents: ArrayContents, losses: list[str]
 ) -> tuple[np.dtype[Any], Callable[[tuple[slice, ...]], Any]]:
-    """Return the data type in the file, and a function that reads the elements in it."""
+    """Return the data type in the file, and a function that reads the elements in it.
+
+    Raises
+    ------
+    TypeError
+        If an array of objects holds others than text, or than bytes.
+    """
     dtype = np.dtype(contents.dtype)
     if dtype.kind not in "TO":
         return dtype, contents.read
+    longest, kinds, ends_with_zero = 1, set(), False
+    for region in blocks_of(contents):
+        for text in np.ravel(contents.read(region)).tolist():
+            kinds.add(type(text))
+            if kinds > {type(text)} or not isinstance(text, str | bytes):
+                raise TypeError(f"/{path}: files of NumPy have text or bytes, and no {_named(kinds)} in one array")
+            longest = max(longest, len(text))
+            ends_with_zero = ends_with_zero or text[-1:] in ("\0", b"\0")
     lose(losses, path, "strings of any length: all take the room of the longest")
-    longest = max((len(text) for region in blocks_of(contents) for text in np.ravel(contents.read(region))), default=0)
-    dtype = np.dtype(f"U{max(1, longest)}")
+    if ends_with_zero:
+        lose(losses, path, "zeros at the ends of strings: NumPy takes them for unused room")
+    dtype = np.dtype(f"{'S' if bytes in kinds else 'U'}{longest}")
     return dtype, lambda region: np.asarray(contents.read(region), dtype)
+
+
+def _named(kinds: set[type]) -> str:
+    return " and ".join(sorted(kind.__name__ for kind in kinds))

@@ -158,8 +158,10 @@ def parse_factors(factors: int | Sequence[int] | Mapping[str, int], array: Array
         found = tuple(factors if coarser else 1 for coarser in space)
     else:
         found = tuple(factors)
-    if len(found) != array.ndim or any(factor < 1 for factor in found) or all(factor == 1 for factor in found):
+    if len(found) != array.ndim or any(factor < 1 for factor in found):
         raise ValueError(f"factors {factors!r} do not fit an array of shape {array.shape}: one of 1 or more an axis")
+    if all(factor == 1 for factor in found):
+        raise ValueError(f"factors {factors!r} make no coarser level of shape {array.shape}: give 2 or more")
     return found
 
 

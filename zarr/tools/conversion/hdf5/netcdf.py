@@ -26,6 +26,13 @@ def write_netcdf(contents: Contents, path: str, losses: list[str]) -> None:
     losses : list of str
         Receives types, codecs and attributes that NetCDF-4 does not have.
 
+    Raises
+    ------
+    TypeError
+        If there is one array only, and NetCDF-4 does not have its data type.
+    ValueError
+        If a string contains a zero character.
+
     Examples
     --------
     >>> import tempfile
@@ -36,10 +43,13 @@ def write_netcdf(contents: Contents, path: str, losses: list[str]) -> None:
     >>> file["data"].dimensions
     ('x',)
     """
+    is_one = isinstance(contents, ArrayContents)
     if isinstance(contents, ArrayContents):
         contents = GroupContents(members={"data": contents})
     with h5netcdf.File(path, "w") as file:
         _write_group(file, "", contents, losses)
+        if is_one and "data" not in file.variables:
+            raise TypeError(losses[-1])
 
 
 def _write_group(group: Any, path: str, contents: GroupContents, losses: list[str]) -> None:

@@ -27,6 +27,13 @@ def write_hdf5(contents: Contents, path: str, losses: list[str]) -> None:
     losses : list of str
         Receives types, codecs and attributes that HDF5 does not have.
 
+    Raises
+    ------
+    TypeError
+        If there is one array only, and HDF5 does not have its data type.
+    ValueError
+        If a string contains a zero character.
+
     Examples
     --------
     >>> import tempfile
@@ -36,10 +43,13 @@ def write_hdf5(contents: Contents, path: str, losses: list[str]) -> None:
     >>> h5py.File(path)["data"][:]
     array([0, 1, 2, 3])
     """
+    is_one = isinstance(contents, ArrayContents)
     if isinstance(contents, ArrayContents):
         contents = GroupContents(members={"data": contents})
     with h5py.File(path, "w", track_order=True) as file:
         _write_group(file, "", contents, losses)
+        if is_one and "data" not in file:
+            raise TypeError(losses[-1])
 
 
 def _write_group(group: h5py.Group, path: str, contents: GroupContents, losses: list[str]) -> None:
@@ -140,4 +150,10 @@ def write_elements(dataset: Any, contents: ArrayContents) -> None:
     dtype = hdf5_dtype(np.dtype(contents.dtype)) if kind in "Mm" else contents.dtype
     for region in blocks_of(contents):
         data = np.asarray(contents.read(region))
-        dataset[region] = data.astype(object) if kind in "TU" else data.astype(dtype, copy=kind in "Mm")
+        try:
+            dataset[region] = data.astype(object) if kind in "TU" else data.astype(dtype, copy=kind in "Mm")
+        except ValueError as error:
+            if "NULL" not in str(error):
+                raise
+            message = f"{dataset.name}: strings of HDF5 end at a zero character, and one here has more"
+            raise ValueError(message) from error

@@ -151,7 +151,7 @@ def dtype_of(array: ArrayContents) -> np.dtype[Any]:
     """Return the NumPy data type of an array, in the byte order of this computer."""
     dtype = array.dtype
     found: np.dtype[Any] = np.dtype(dtype.to_native_dtype() if hasattr(dtype, "to_native_dtype") else dtype)
-    return found.newbyteorder("=")
+    return found if found.kind in "TO" else found.newbyteorder("=")
 
 
 def _check(array: ArrayContents, path: str, known: frozenset[str]) -> None:

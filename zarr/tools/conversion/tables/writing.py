@@ -133,7 +133,7 @@ class _Columns:
         lengths = {array.shape[0] for array in self.arrays.values()}
         if len(lengths) != 1:
             several = f"are arrays of {', '.join(map(str, sorted(lengths)))} elements"
-            found = several if lengths else "is no array of one dimension"
+            found = several if lengths else f"is none that can be one ({'; '.join(losses) or 'no array'})"
             raise ValueError(f"a table has columns of one length, and there {found}: name a part of the source by ::")
         self.count = lengths.pop()
         longest = max((array.chunks or (1,))[0] for array in self.arrays.values())
