@@ -344,6 +344,19 @@ def test_groups_of_netcdf(tmp_path: Path) -> None:
         assert file["g"].history == "made"
 
 
+def test_integers_of_more_than_64_bits_become_text(tmp_path: Path) -> None:
+    root = zarr.create_group({}, attributes={"big": 2**70, "low": -(2**63), "high": 2**64 - 1, "many": [2**70, 1]})
+    for name in ("a.h5", "a.nc"):
+        assert convert(root, tmp_path / name).losses == tuple(
+            f"/: the attribute {each}: written as a text of JSON" for each in ("big", "many")
+        )
+        with h5py.File(tmp_path / name) as file:
+            assert {key: file.attrs[key] for key in root.attrs} == {
+                "big": "1180591620717411303424", "low": -(2**63), "high": 2**64 - 1,
+                "many": "[1180591620717411303424, 1]",
+            }  # fmt: skip
+
+
 def test_what_netcdf_lacks_is_listed(tmp_path: Path) -> None:
     netcdf = pytest.importorskip("netCDF4")
     pytest.importorskip("h5netcdf")

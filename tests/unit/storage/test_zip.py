@@ -251,6 +251,23 @@ def test_dropped_and_forgotten_stores_commit(tmp_path: Path) -> None:
     assert contents(path)["exit"] == b"3"
 
 
+def test_a_store_whose_folder_is_gone_ends_without_a_word(tmp_path: Path) -> None:
+    program = """if True:
+        import gc, os, shutil, sys, zarr
+        os.mkdir(sys.argv[1])
+        group = zarr.create_group({}, attributes={"a": 1})
+        group.create_array("b/x", shape=1000, chunks=100, dtype="f8")[:] = 5
+        copy = zarr.tools.copy(group, sys.argv[1] + "/b.zip", progress=False)
+        opened = zarr.open_group(sys.argv[1] + "/b.zip", mode="r")  # a small new file is compacted at the end
+        assert opened["b/x"][0] == 5
+        shutil.rmtree(sys.argv[1])
+    """
+    command = [sys.executable, "-c", program, str(tmp_path / "gone")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("", "")
+    assert not (tmp_path / "gone").exists()
+
+
 @posix
 def test_a_forked_child_commits_nothing_of_its_parent(tmp_path: Path) -> None:
     path = tmp_path / "a.zip"

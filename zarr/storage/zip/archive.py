@@ -571,10 +571,10 @@ class Archive:
     def end(self) -> None:
         """Close the file for the last time: later changes are committed at once.
 
-        A new file is lost if its folder was removed.
+        What was not committed is lost if the folder of the file was removed.
         """
         self._ended = True
-        if self._temporary is not None and not os.path.isdir(os.path.dirname(self._temporary)):
+        if self.path is not None and not os.path.isdir(os.path.dirname(self.path) or "."):
             self.close_file()
         else:
             self.close()

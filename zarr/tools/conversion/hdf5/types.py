@@ -205,7 +205,7 @@ def hdf5_attribute(name: str, value: Any, dtype: np.dtype[Any] | None) -> tuple[
         array = _numbers(value)
         if array is not None:
             return array, ""
-    elif not isinstance(value, dict):
+    elif not isinstance(value, dict) and not (isinstance(value, int) and not -(2**63) <= value < 2**64):
         return value, ""
     return json.dumps(value), "written as a text of JSON"
 
