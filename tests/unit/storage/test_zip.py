@@ -256,11 +256,13 @@ def test_a_store_whose_folder_is_gone_ends_without_a_word(tmp_path: Path) -> Non
         import gc, os, shutil, sys, zarr
         os.mkdir(sys.argv[1])
         group = zarr.create_group({}, attributes={"a": 1})
-        group.create_array("b/x", shape=1000, chunks=100, dtype="f8")[:] = 5
+        group.create_group("b").create_array("x", shape=1000, chunks=100, dtype="f8")[:] = 5
         copy = zarr.tools.copy(group, sys.argv[1] + "/b.zip", progress=False)
         opened = zarr.open_group(sys.argv[1] + "/b.zip", mode="r")  # a small new file is compacted at the end
-        assert opened["b/x"][0] == 5
+        assert not zarr.tools.verify(sys.argv[1] + "/b.zip", progress=False).faults
         shutil.rmtree(sys.argv[1])
+        del copy, opened
+        gc.collect()
     """
     command = [sys.executable, "-c", program, str(tmp_path / "gone")]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
