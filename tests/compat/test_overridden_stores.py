@@ -198,7 +198,8 @@ def test_a_change_of_attributes_reads_the_document_once(make: Callable[..., Stor
     array = zarr.open_array(store, path="a", mode="r+")
     calls.clear()
     array.attrs.put({"unit": "m"})
-    assert calls[:2] == ["get a/zarr.json", "set a/zarr.json"]
+    assert calls[0] == "get a/zarr.json"
+    assert sorted(calls) == ["get a/zarr.json", "get zarr.json", "set a/zarr.json"]
 
 
 PARTS = [(1, slice(None), 0), (1, slice(1, 9), 1), (1 << 17, slice(1, 9), 1)]

@@ -8,16 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import obstore.store
 import pytest
 
 import zarr
 from tests.trust.together import rounds, run_together
-from zarr.storage import LocalStore, MemoryStore, SQLiteStore
+from zarr.storage import LocalStore, MemoryStore, ObjectStore, SQLiteStore
 
 STORES: dict[str, Callable[[Path], Any]] = {
     "memory": lambda path: MemoryStore(),
     "local": LocalStore,
     "sqlite": lambda path: SQLiteStore(path / "a.sqlite"),
+    "object": lambda path: ObjectStore(obstore.store.MemoryStore()),
 }
 
 

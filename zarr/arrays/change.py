@@ -34,6 +34,7 @@ from zarr.errors import ArrayNotFoundError, WrongTypeError
 from zarr.metadata.documents import SCALARS, dump_document, plain
 from zarr.metadata.fields import as_attributes
 from zarr.notices import without_warnings
+from zarr.steps.consolidated import StoredDocuments, store_and_look_steps
 from zarr.steps.documents import hold_node, node_key
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array, replace_documents_steps
 from zarr.steps.requests import DeleteMany, Gather, Get, Hold, List, Put, Size, Steps, ask_steps
@@ -104,14 +105,23 @@ def _same(known: Buffer | None, raw: Buffer | None) -> bool:
 
 def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
     """Write changed metadata and show it to both faces, and to the batch that collects writes of the array."""
-    documents = state.metadata.to_buffer_dict(default_buffer_prototype())
-    for name, document in documents.items():
-        yield Put(node_key(handle.store_path.path, name), document)
+    documents, place = state.metadata.to_buffer_dict(default_buffer_prototype()), handle.store_path
+    if handle.bulk == "buffers":
+        documents = StoredDocuments(documents)
+        yield from store_and_look_steps(place.store, place.path, documents, _put_steps(place.path, documents))
+    else:
+        for name, document in documents.items():
+            yield Put(node_key(place.path, name), document)
     state.documents = documents
     handle.state = state
     batch = handle.batch  # read once, here and below: another thread may end it
     if batch is not None:
         batch.layout = state.layout
+
+
+def _put_steps(path: str, documents: Mapping[str, Buffer]) -> Steps[None]:
+    for name, document in documents.items():
+        yield Put(node_key(path, name), document)
 
 
 def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:
@@ -130,7 +140,10 @@ def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:
 def _record_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
     after = handle.state
     if after is not before and after.documents is not None:
-        yield from record_steps(handle, {name: raw for name, raw in after.documents.items() if raw is not None})
+        if isinstance(after.documents, StoredDocuments):
+            yield from record_steps(handle, after.documents)
+        else:  # they may have been read, and one may be missing
+            yield from record_steps(handle, {name: raw for name, raw in after.documents.items() if raw is not None})
 
 
 def _catch_up_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:

@@ -12,7 +12,7 @@ import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr._process import at_fork
@@ -32,8 +32,26 @@ if TYPE_CHECKING:
 else:
     protocols = LazyModule("zarr.abc.stores.protocols")
 
+T = TypeVar("T")
+
 Documents = Mapping[str, Buffer]
 """The documents of one node by name, as ``metadata.to_buffer_dict`` returns them; empty for a removed node."""
+
+Carrier: TypeAlias = tuple[str, str]
+"""A document that may have consolidated metadata: the path of its group, and its name."""
+
+
+class StoredDocuments(dict[str, Buffer]):
+    """The documents of one node by name, and what was read above the node while they were stored."""
+
+    above: tuple[int, dict[Carrier, Buffer | None]] | None = None
+    """``Noted.touched`` before the reading, and what was read."""
+
+    def taken_above(self) -> dict[Carrier, Buffer | None]:
+        """Take what was read; nothing if any consolidated metadata has changed since then."""
+        touched, found = self.above or (0, {})
+        self.above = None
+        return found if touched == Noted.touched else {}
 
 Members: TypeAlias = dict[str, dict[str, Any] | None]
 """The new entries of consolidated metadata by name; None for one to remove."""
@@ -131,6 +149,43 @@ def touch(store: Store, path: str) -> tuple[int, int]:
         return before, after
 
 
+def store_and_look_steps(
+    store: Store, path: str, documents: StoredDocuments, put: Steps[T], replaced: Collection[str] = ()
+) -> Steps[T]:
+    """Store the documents of a node, and read at the same time what may have consolidated metadata above it.
+
+    A service answers both in the time of one request. Other stores are read by :func:`record_changes_steps`, later.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+        The path of the node.
+    documents : StoredDocuments
+        Its documents; they keep what was read for :func:`record_changes_steps`.
+    put : steps
+        Stores them.
+    replaced : collection of str
+        As in :func:`record_changes_steps`.
+    """
+    if not path or bulk_kind(store) != "buffers" or getattr(store, "noted_nodes", None) is not None:
+        return (yield from put)
+    keys = sorted(_carriers({path: documents}, replaced) - carrying.get(id(store), _NONE))
+    if not keys:
+        return (yield from put)
+    note_change()
+    touched = Noted.touched
+    result, found = yield Gather((put, _read_carriers_steps(keys)))
+    documents.above = touched, dict(zip(keys, found, strict=True))
+    stored: T = result
+    return stored
+
+
+def _read_carriers_steps(carriers: Sequence[Carrier]) -> Steps[list[Buffer | None]]:
+    names = [node_key(path, name) for path, name in carriers]
+    return [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names)) if names else []
+
+
 def record_changes_steps(
     store: Store,
     changes: Mapping[str, Collection[str]],
@@ -170,9 +225,16 @@ def record_changes_steps(
     known = carrying.get(id(store), _NONE)
     stale = sorted(known.intersection(keys))
     unknown = sorted(set(keys).difference(stale)) if stale else keys
-    names = [f"{path}/{name}" if path else name for path, name in unknown]
+    above: dict[Carrier, Buffer | None] = {}
+    for documents in changes.values():
+        if type(documents) is StoredDocuments and documents.above is not None:
+            above |= documents.taken_above()
+    missing = [key for key in unknown if key not in above] if above else unknown
+    names = [f"{path}/{name}" if path else name for path, name in missing]
     found = [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names)) if names else []
-    for key, raw in zip(unknown, found, strict=True):
+    above.update(zip(missing, found, strict=True))
+    for key in unknown:
+        raw = above[key]
         if raw is not None and (key[1] == ASIDE or b'"consolidated_metadata"' in raw.to_bytes()):
             stale.append(key)
     if not stale:
@@ -286,15 +348,20 @@ def _rewrite_steps(
     """Change one copy; return False if there is none, or none that can be read."""
     key, has_stamps = node_key(path, name), gives_fresh_stamps(store)
     yield hold_node(path, locking)
+    finding = _find_copy_steps(f"{label_of(store, str)}/{key}", name, key, has_stamps)
+    reading = _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
     try:
-        copy = yield from _find_copy_steps(f"{label_of(store, str)}/{key}", name, key, has_stamps)
+        if bulk_kind(store) == "buffers":  # a service answers both in the time of one request
+            copy, stored = yield Gather((finding, reading))
+        else:
+            copy = yield from finding
+            stored = {} if copy is None else (yield from reading)
     except MetadataValidationError as error:  # the node itself is stored: a copy of it must not undo that
         again = f"consolidate_metadata of the group /{path} writes it anew"
         warn(f"consolidated metadata was not updated. {error} {again}", ZarrUserWarning)
         return False
     if copy is None:
         return False
-    stored = yield from _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
     remade = [changed for changed in stored if stored[changed] and (changed in replaced or not changes[changed])]
     members = yield from _remade_below_steps(copy, path, name, remade)
     for changed, documents in stored.items():

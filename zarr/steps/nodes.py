@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr.abc.store import takes_contents_first
+from zarr.abc.stores.abilities import bulk_kind
 from zarr.abc.stores.changes import TakenError, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ArrayNotFoundError, ContainsArrayError, ContainsGroupError, NodeNotFoundError, ReadOnlyError
@@ -336,12 +337,14 @@ class _NewNode(NamedTuple):
 
     place: StorePath
     zarr_format: ZarrFormat
-    documents: dict[str, Buffer]
+    documents: consolidated.StoredDocuments
     contents: Callable[[], Steps[Any]] | None
     missing: list[str]
     overwrite: bool
     replaces: bool
     """True if what is there is removed first."""
+    is_shown: bool
+    """True if there may be a node, and not only what is left of one."""
 
 
 def _write_locked_steps(
@@ -354,15 +357,23 @@ def _write_locked_steps(
     """Create a node under its lock, in the way that the store allows."""
     path, zarr_format = place.path, metadata.zarr_format
     _names.check_new_path(path)
-    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    documents = consolidated.StoredDocuments(metadata.to_buffer_dict(default_buffer_prototype()))
     replaces = overwrite and place.store.supports_deletes
     yield hold_node(path, locking, below=replaces)
     staged = stages(place.store)
     # One value, where nothing is: it needs no folder aside, and storing it shows if there was a value.
     alone = staged and contents is None and len(documents) == 1
-    if not (replaces or (alone and not overwrite)):
-        yield from check_absent_steps(place, zarr_format)
-    missing = yield from missing_ancestors_steps(place, zarr_format)
+    finding = missing_ancestors_steps(place, zarr_format)
+    looks = replaces or not alone or overwrite
+    is_shown = replaces
+    if looks and bulk_kind(place.store) == "buffers":  # a service answers both in the time of one request
+        looking = read_documents_steps(place, MAKING) if replaces else check_absent_steps(place, zarr_format)
+        found, missing = yield requests.Gather((looking, finding))
+        is_shown = bool(found)
+    else:
+        if looks and not replaces:
+            yield from check_absent_steps(place, zarr_format)
+        missing = yield from finding
     if alone and not missing and not (replaces and (yield requests.ListDir(path))):
         ((name, raw),) = documents.items()
         try:
@@ -373,7 +384,7 @@ def _write_locked_steps(
             raise
         if not overwrite:
             yield from check_absent_steps(place, zarr_format)
-    new = _NewNode(place, zarr_format, documents, contents, missing, overwrite, replaces)
+    new = _NewNode(place, zarr_format, documents, contents, missing, overwrite, replaces, is_shown)
     yield from (_stage_node_steps if staged else _write_in_place_steps)(new)
     return documents
 
@@ -384,18 +395,25 @@ def _write_in_place_steps(new: _NewNode) -> Steps[None]:
     yield from _put_groups_steps(new.missing, new.zarr_format)
     early = takes_contents_first(new.place.store)
     if new.replaces:
-        if early:  # The documents first: if the rest is not reached, nothing half removed is shown.
+        if early and new.is_shown:  # The documents first: if the rest is not reached, nothing half removed is shown.
             yield requests.Gather([requests.ask_steps(requests.Delete(node_key(path, name))) for name in MAKING])
         yield requests.DeletePrefix(path)
     if contents is not None and early:
         yield from contents()
-    if new.overwrite:
-        yield from _put_steps(path, new.documents)
-    elif not (yield from _put_absent_steps(path, new.documents)):
+    put = _put_node_steps(path, new.documents, new.overwrite)
+    replaced = (path,) if new.overwrite else ()
+    if not (yield from consolidated.store_and_look_steps(new.place.store, path, new.documents, put, replaced)):
         # Another process was faster: the error names the node that is there now.
         yield from check_absent_steps(new.place, new.zarr_format)
     if contents is not None and not early:
         yield from contents()
+
+
+def _put_node_steps(path: str, documents: dict[str, Buffer], overwrite: bool) -> Steps[bool]:
+    if not overwrite:
+        return (yield from _put_absent_steps(path, documents))
+    yield from _put_steps(path, documents)
+    return True
 
 
 def _stage_node_steps(new: _NewNode) -> Steps[None]:

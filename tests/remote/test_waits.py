@@ -1,0 +1,144 @@
+"""Requests that wait for nothing of each other are under way together: over a network each wait is a round trip."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from zarr.storage import MemoryStore, WrapperStore
+
+
+class Distant(WrapperStore[MemoryStore]):
+    """A store whose requests go in rounds: those of a round are all under way before the first of them is answered.
+
+    ``rounds`` has the requests of each round, sorted.
+    """
+
+    def __init__(self, store: MemoryStore) -> None:
+        super().__init__(store)
+        self.rounds: list[list[str]] = []
+        self._open = False
+
+    async def _wait(self, name: str) -> None:
+        if not self._open:
+            self._open = True
+            self.rounds.append([])
+        self.rounds[-1].append(name)
+        self.rounds[-1].sort()
+        for _ in range(50):  # until nothing else begins
+            await asyncio.sleep(0)
+        self._open = False
+        for _ in range(50):
+            await asyncio.sleep(0)
+
+    async def get(self, key: str, *args: Any, **options: Any) -> Any:
+        await self._wait(f"get {key}")
+        return await self._store.get(key, *args, **options)
+
+    async def set(self, key: str, value: Any) -> None:
+        await self._wait(f"set {key}")
+        await self._store.set(key, value)
+
+    async def set_if_not_exists(self, key: str, value: Any) -> None:
+        await self._wait(f"set {key}")
+        await self._store.set_if_not_exists(key, value)
+
+    async def delete(self, key: str) -> None:
+        await self._wait(f"delete {key}")
+        await self._store.delete(key)
+
+    async def delete_dir(self, prefix: str) -> None:
+        await self._wait(f"delete {prefix}/")
+        await self._store.delete_dir(prefix)
+
+
+def rounds_of(store: Distant, call: Callable[[], Any]) -> list[list[str]]:
+    store.rounds.clear()
+    call()
+    return [*store.rounds]
+
+
+@pytest.fixture
+def store() -> Distant:
+    store = Distant(MemoryStore())
+    zarr.create_group(store)
+    return store
+
+
+def test_a_creation_waits_twice(store: Distant) -> None:
+    group = zarr.open_group(store, mode="r+")
+    made = rounds_of(store, lambda: group.create_array("a", shape=4, dtype="i4"))
+    assert made == [["get a/zarr.json", "get zarr.json"], ["get zarr.json", "set a/zarr.json"]]
+    assert rounds_of(store, lambda: group.create_group("g")) == [
+        ["get g/zarr.json", "get zarr.json"], ["get zarr.json", "set g/zarr.json"],
+    ]  # fmt: skip
+
+
+def test_a_creation_that_may_replace_deletes_no_documents_where_there_are_none(store: Distant) -> None:
+    group = zarr.open_group(store, mode="r+")
+    options: dict[str, Any] = {"shape": 4, "dtype": "i4", "overwrite": True}
+    documents = [f"get a/{name}" for name in (".zarray", ".zgroup", "zarr.json")]
+    above = ["get .zmetadata", "get zarr.json", "set a/zarr.json"]
+    assert rounds_of(store, lambda: group.create_array("a", **options)) == [
+        [*documents, "get zarr.json"], ["delete a/"], above
+    ]  # fmt: skip
+    again = rounds_of(store, lambda: group.create_array("a", **options))
+    deleted = [f"delete a/{name}" for name in (".zarray", ".zgroup", "zarr.json")]
+    assert again == [[*documents, "get zarr.json"], deleted, ["delete a/"], above]
+
+
+def test_changes_read_above_while_they_are_stored(store: Distant) -> None:
+    array = zarr.create_array(store, name="a", shape=4, chunks=2, dtype="i4")
+    end = ["get zarr.json", "set a/zarr.json"]
+    assert rounds_of(store, lambda: array.attrs.update({"k": 1})) == [["get a/zarr.json"], end]
+    assert rounds_of(store, lambda: array.resize((6,)))[-1] == end
+    assert rounds_of(store, lambda: array.append(np.arange(2))) == [["get a/zarr.json"], ["set a/c/3"], end]
+
+
+def test_a_copy_is_read_together_with_the_node(store: Distant) -> None:
+    array = zarr.create_array(store, name="a", shape=4, chunks=2, dtype="i4")
+    zarr.consolidate_metadata(store)
+    array.attrs["k"] = 1  # from here on it is known that there is a copy
+    assert rounds_of(store, lambda: array.attrs.update({"k": 2})) == [
+        ["get a/zarr.json"], ["set a/zarr.json"], ["get a/zarr.json", "get zarr.json"], ["set zarr.json"]
+    ]  # fmt: skip
+    assert zarr.open_consolidated(store)["a"].attrs["k"] == 2
+
+
+class Meanwhile(WrapperStore[MemoryStore]):
+    """A store in which another thread does something while the document of an array is being stored."""
+
+    call: Callable[[], Any] | None = None
+
+    async def set(self, key: str, value: Any) -> None:
+        call, self.call = (self.call, None) if key == "a/zarr.json" else (None, self.call)
+        if call is not None:
+            for _ in range(50):  # what is read above the array is answered
+                await asyncio.sleep(0)
+            await asyncio.to_thread(call)
+        await self._store.set(key, value)
+
+    async def get(self, key: str, *args: Any, **options: Any) -> Any:
+        return await self._store.get(key, *args, **options)
+
+
+@pytest.mark.parametrize("change", ["attribute", "resize", "append", "create"])
+def test_a_copy_that_is_made_while_a_change_is_stored_follows_it(change: str) -> None:
+    store = Meanwhile(MemoryStore())
+    zarr.create_group(store)
+    array = zarr.create_array(store, name="a", shape=4, chunks=2, dtype="i4")
+    changes: dict[str, Callable[[], Any]] = {
+        "attribute": lambda: array.attrs.update({"k": 1}),
+        "resize": lambda: array.resize((6,)),
+        "append": lambda: array.append(np.arange(2)),
+        "create": lambda: zarr.create_array(store, name="a", shape=6, dtype="i4", overwrite=True),
+    }
+    store.call = lambda: zarr.consolidate_metadata(store)
+    changes[change]()
+    found = zarr.open_consolidated(store)["a"]
+    assert (found.attrs.asdict(), found.shape) == (({"k": 1}, (4,)) if change == "attribute" else ({}, (6,)))
