@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -100,14 +101,24 @@ def test_changes_read_above_while_they_are_stored(store: Distant) -> None:
     assert rounds_of(store, lambda: array.append(np.arange(2))) == [["get a/zarr.json"], ["set a/c/3"], end]
 
 
-def test_a_copy_is_read_together_with_the_node(store: Distant) -> None:
+def test_a_copy_is_read_while_a_node_is_stored(store: Distant) -> None:
     array = zarr.create_array(store, name="a", shape=4, chunks=2, dtype="i4")
     zarr.consolidate_metadata(store)
-    array.attrs["k"] = 1  # from here on it is known that there is a copy
-    assert rounds_of(store, lambda: array.attrs.update({"k": 2})) == [
-        ["get a/zarr.json"], ["set a/zarr.json"], ["get a/zarr.json", "get zarr.json"], ["set zarr.json"]
-    ]  # fmt: skip
-    assert zarr.open_consolidated(store)["a"].attrs["k"] == 2
+    for value in (1, 2):
+        assert rounds_of(store, partial(array.attrs.update, {"k": value})) == [
+            ["get a/zarr.json"], ["get zarr.json", "set a/zarr.json"], ["set zarr.json"]
+        ]  # fmt: skip
+        assert zarr.open_consolidated(store)["a"].attrs["k"] == value
+    removal = rounds_of(store, lambda: zarr.open_group(store, mode="r+").__delitem__("a"))
+    assert removal[-2:] == [["get a/zarr.json", "get zarr.json"], ["set zarr.json"]]
+    assert list(zarr.open_consolidated(store)) == []
+
+
+def test_with_locks_among_processes_a_copy_is_read_again_under_the_lock(store: Distant) -> None:
+    array = zarr.create_array(store, name="a", shape=4, chunks=2, dtype="i4", config={"locking": "process"})
+    zarr.consolidate_metadata(store)
+    rounds = rounds_of(store, lambda: array.attrs.update({"k": 1}))
+    assert rounds[-2:] == [["get a/zarr.json", "get zarr.json"], ["set zarr.json"]]
 
 
 class Meanwhile(WrapperStore[MemoryStore]):

@@ -12,7 +12,7 @@ import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 from zarr._lazy import LazyModule
 from zarr._process import at_fork
@@ -41,17 +41,22 @@ Carrier: TypeAlias = tuple[str, str]
 """A document that may have consolidated metadata: the path of its group, and its name."""
 
 
+class Above(NamedTuple):
+    """What may have consolidated metadata above a node, as read while the node was stored."""
+
+    found: dict[Carrier, Buffer | None]
+    touched: int
+    """``Noted.touched`` before the reading."""
+
+    def is_fresh(self) -> bool:
+        """Return True if no consolidated metadata has changed in this process since then."""
+        return self.touched == Noted.touched
+
+
 class StoredDocuments(dict[str, Buffer]):
     """The documents of one node by name, and what was read above the node while they were stored."""
 
-    above: tuple[int, dict[Carrier, Buffer | None]] | None = None
-    """``Noted.touched`` before the reading, and what was read."""
-
-    def taken_above(self) -> dict[Carrier, Buffer | None]:
-        """Take what was read; nothing if any consolidated metadata has changed since then."""
-        touched, found = self.above or (0, {})
-        self.above = None
-        return found if touched == Noted.touched else {}
+    above: Above | None = None
 
 Members: TypeAlias = dict[str, dict[str, Any] | None]
 """The new entries of consolidated metadata by name; None for one to remove."""
@@ -170,13 +175,13 @@ def store_and_look_steps(
     """
     if not path or bulk_kind(store) != "buffers" or getattr(store, "noted_nodes", None) is not None:
         return (yield from put)
-    keys = sorted(_carriers({path: documents}, replaced) - carrying.get(id(store), _NONE))
+    keys = sorted(_carriers({path: documents}, replaced))
     if not keys:
         return (yield from put)
     note_change()
     touched = Noted.touched
     result, found = yield Gather((put, _read_carriers_steps(keys)))
-    documents.above = touched, dict(zip(keys, found, strict=True))
+    documents.above = Above(dict(zip(keys, found, strict=True)), touched)
     stored: T = result
     return stored
 
@@ -225,26 +230,27 @@ def record_changes_steps(
     known = carrying.get(id(store), _NONE)
     stale = sorted(known.intersection(keys))
     unknown = sorted(set(keys).difference(stale)) if stale else keys
-    above: dict[Carrier, Buffer | None] = {}
+    above: Above | None = None
     for documents in changes.values():
-        if type(documents) is StoredDocuments and documents.above is not None:
-            above |= documents.taken_above()
-    missing = [key for key in unknown if key not in above] if above else unknown
-    names = [f"{path}/{name}" if path else name for path, name in missing]
-    found = [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names)) if names else []
-    above.update(zip(missing, found, strict=True))
-    for key in unknown:
-        raw = above[key]
+        if type(documents) is StoredDocuments:
+            above, documents.above = documents.above, None
+    if above is not None and above.is_fresh():
+        found = [above.found.get(key) for key in unknown]
+    else:
+        names = [f"{path}/{name}" if path else name for path, name in unknown]
+        found = [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names)) if names else []
+    for key, raw in zip(unknown, found, strict=True):
         if raw is not None and (key[1] == ASIDE or b'"consolidated_metadata"' in raw.to_bytes()):
             stale.append(key)
     if not stale:
         return {}
-    edited = yield Gather(_rewrite_steps(store, path, name, changes, replaced, locking) for path, name in stale)
-    changed = frozenset(key for key, done in zip(stale, edited, strict=True) if done)
+    edited = yield Gather(_rewrite_steps(store, path, name, changes, replaced, locking, above) for path, name in stale)
+    versions = {key: pair for key, pair in zip(stale, edited, strict=True) if pair is not None}
+    changed = frozenset(versions)
     if len(carrying) > _MOST_STORES:
         carrying.clear()
     carrying[id(store)] = known.difference(stale) | changed if len(known) < _MOST_VERSIONS else changed
-    return {path: touch(store, path) for path, name in stale if (path, name) in changed}
+    return {path: pair for (path, _), pair in versions.items()}
 
 
 def large_groups_steps(store: Store, paths: Sequence[str]) -> Steps[list[str]]:
@@ -344,14 +350,22 @@ def _rewrite_steps(
     changes: Mapping[str, Collection[str]],
     replaced: Collection[str],
     locking: str,
-) -> Steps[bool]:
-    """Change one copy; return False if there is none, or none that can be read."""
+    above: Above | None,
+) -> Steps[tuple[int, int] | None]:
+    """Change one copy; return its old and new version, or None if there is none, or none that can be read."""
     key, has_stamps = node_key(path, name), gives_fresh_stamps(store)
     yield hold_node(path, locking)
-    finding = _find_copy_steps(f"{label_of(store, str)}/{key}", name, key, has_stamps)
+    place = f"{label_of(store, str)}/{key}"
+    # With locks among processes, another one may have changed the copy before the group was held.
+    was_read = above is not None and above.is_fresh() and not locking.startswith("process")
+    raw = above.found.get((path, name)) if above is not None and was_read else None
+    finding = _find_copy_steps(place, name, key, has_stamps)
     reading = _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
+    stored: Mapping[str, Documents]
     try:
-        if bulk_kind(store) == "buffers":  # a service answers both in the time of one request
+        if raw is not None:
+            copy, stored = _copy_of(raw, place, name, key), changes  # type: ignore[assignment]
+        elif bulk_kind(store) == "buffers":  # a service answers both in the time of one request
             copy, stored = yield Gather((finding, reading))
         else:
             copy = yield from finding
@@ -359,9 +373,9 @@ def _rewrite_steps(
     except MetadataValidationError as error:  # the node itself is stored: a copy of it must not undo that
         again = f"consolidate_metadata of the group /{path} writes it anew"
         warn(f"consolidated metadata was not updated. {error} {again}", ZarrUserWarning)
-        return False
+        return None
     if copy is None:
-        return False
+        return None
     remade = [changed for changed in stored if stored[changed] and (changed in replaced or not changes[changed])]
     members = yield from _remade_below_steps(copy, path, name, remade)
     for changed, documents in stored.items():
@@ -379,7 +393,7 @@ def _rewrite_steps(
         stamp = yield FreshStamp(key)
         # A program that takes no lock may have come in between: text of another size is not taken for ours.
         edited.stamp = stamp if stamp is not None and stamp[0] == len(edited.raw) else None
-    return True
+    return touch(store, path)  # while the group is held: who holds it next sees that the copy has changed
 
 
 def _find_copy_steps(place: str, name: str, key: str, has_stamps: bool) -> Steps[CopyText | None]:
@@ -388,7 +402,11 @@ def _find_copy_steps(place: str, name: str, key: str, has_stamps: bool) -> Steps
     if known is not None and has_stamps and known.stamp is not None and (yield FreshStamp(key)) == known.stamp:
         return known
     raw = yield Get(key)
-    copy = None if raw is None else find_copy(raw.to_bytes(), name, key)
+    return None if raw is None else _copy_of(raw, place, name, key)
+
+
+def _copy_of(raw: Buffer, place: str, name: str, key: str) -> CopyText | None:
+    copy = find_copy(raw.to_bytes(), name, key)
     if copy is not None:
         copy.place = place
     return copy
