@@ -52,6 +52,10 @@ class Above(NamedTuple):
         """Return True if no consolidated metadata has changed in this process since then."""
         return self.touched == Noted.touched
 
+    def fresh(self, carrier: Carrier) -> Buffer | None:
+        """Return one document if nothing has changed since then."""
+        return self.found.get(carrier) if self.is_fresh() else None
+
 
 class StoredDocuments(dict[str, Buffer]):
     """The documents of one node by name, and what was read above the node while they were stored."""
@@ -357,8 +361,7 @@ def _rewrite_steps(
     yield hold_node(path, locking)
     place = f"{label_of(store, str)}/{key}"
     # With locks among processes, another one may have changed the copy before the group was held.
-    was_read = above is not None and above.is_fresh() and not locking.startswith("process")
-    raw = above.found.get((path, name)) if above is not None and was_read else None
+    raw = None if above is None or locking.startswith("process") else above.fresh((path, name))
     finding = _find_copy_steps(place, name, key, has_stamps)
     reading = _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
     stored: Mapping[str, Documents]
