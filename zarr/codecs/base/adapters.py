@@ -1,15 +1,15 @@
-"""Adapters that give each codec of a chain the same plain functions: for bound codecs, plain methods and coroutines."""
+"""Adapters that make a bound codec of each codec of a chain: of other classes, plain methods and coroutines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from zarr.abc.codec import ArrayArrayCodec, BaseCodec, BoundCodec, BytesBytesCodec, Codec, SupportsSyncCodec
 from zarr.buffer import Buffer, NDBuffer
 from zarr.chunks.spec import ArraySpec
-from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm
+from zarr.codecs.base.bound import AnyArray, BoundBase
 from zarr.codecs.base.described import wrap_array, wrap_bytes
 from zarr.errors import ChunkDecodeError
 
@@ -31,96 +31,34 @@ def codec_name(codec: Any) -> str:
     return name if isinstance(name, str) else type(codec).__name__
 
 
-class Stage:
-    """A codec of a chain.
+class ForeignBound(BoundBase):
+    """A bound codec of another class, which has the four members of ``BoundCodec`` and perhaps others."""
 
-    Attributes
-    ----------
-    name
-        Its name, for messages.
-    spec, out_spec
-        The descriptions of chunks before and after encoding.
-    asynchronous
-        True if it has coroutines only.
-    """
-
-    asynchronous: bool = False
-
-    def __init__(self, name: str, spec: ArraySpec, out_spec: ArraySpec) -> None:
-        self.name = name
-        self.spec = spec
-        self.out_spec = out_spec
-
-    def decode(self, data: AnyArray) -> AnyArray:
-        """Decode one chunk."""
-        raise RuntimeError(f"codec {self.name!r} of this array has coroutines only; use the asynchronous functions")
-
-    def encode(self, data: AnyArray) -> AnyArray | None:
-        """Encode one chunk."""
-        raise RuntimeError(f"codec {self.name!r} of this array has coroutines only; use the asynchronous functions")
-
-    async def decode_async(self, data: AnyArray) -> AnyArray:
-        """Decode one chunk."""
-        return self.decode(data)
-
-    async def encode_async(self, data: AnyArray) -> AnyArray | None:
-        """Encode one chunk."""
-        return self.encode(data)
-
-    def encoded_size(self, nbytes: int) -> int | None:
-        """Return the encoded size of ``nbytes`` bytes, or None if it depends on the bytes."""
-        return None
-
-    def expect(self, nbytes: int | None) -> None:
-        """Set the number of bytes that decoding must give."""
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """Return the native form of the chain up to this codec, this one included, or None."""
-        return None
+    def __init__(self, name: str, bound: BoundCodec) -> None:
+        super().__init__(getattr(bound, "name", name), bound.out_spec, bound.native)
+        for member in ("asynchronous", "decode", "encode", "encoded_size", *_OPTIONAL):
+            if hasattr(bound, member):
+                setattr(self, member, getattr(bound, member))
 
 
-class BoundStage(Stage):
-    """A codec that can be bound."""
-
-    def __init__(self, name: str, spec: ArraySpec, bound: BoundCodec) -> None:
-        super().__init__(name, spec, bound.out_spec)
-        self.bound = bound
-        self.decode = bound.decode  # type: ignore[method-assign]
-        self.encode = bound.encode  # type: ignore[method-assign]
-        self.encoded_size = bound.encoded_size  # type: ignore[method-assign]
-        self.asynchronous = bool(getattr(bound, "asynchronous", False))
-        if self.asynchronous:
-            self.decode_async = bound.decode_async  # type: ignore[method-assign, attr-defined]
-            self.encode_async = bound.encode_async  # type: ignore[method-assign, attr-defined]
-
-    def expect(self, nbytes: int | None) -> None:
-        """Set the number of bytes that decoding must give."""
-        expect = getattr(self.bound, "expect", None)
-        if expect is not None:
-            expect(nbytes)
-
-    def extend(self, form: NativeForm) -> NativeForm | None:
-        """Return the native form of the chain up to this codec, this one included, or None."""
-        extend: Callable[[NativeForm], NativeForm | None] | None = getattr(self.bound, "extend", None)
-        if extend is not None:
-            return extend(form)
-        return form.with_stage(self.bound.native)
+_OPTIONAL = ("decode_async", "encode_async", "expect", "extend")
 
 
-class BufferStage(Stage):
+class BufferStage(BoundBase):
     """A codec with functions on buffers; this stage wraps and unwraps them."""
 
     def __init__(self, name: str, spec: ArraySpec, codec: Codec) -> None:
-        super().__init__(name, spec, codec.resolve_metadata(spec))
+        super().__init__(name, codec.resolve_metadata(spec))
+        self._spec = spec
         self._codec: Any = codec
         self._takes_bytes = isinstance(codec, BytesBytesCodec)
         self._gives_arrays = isinstance(codec, ArrayArrayCodec)
 
     def _wrap_stored(self, data: AnyArray) -> Any:
-        return wrap_array(data, self.spec) if self._gives_arrays else wrap_bytes(data, self.spec)
+        return wrap_array(data, self._spec) if self._gives_arrays else wrap_bytes(data, self._spec)
 
     def _wrap_plain(self, data: AnyArray) -> Any:
-        return wrap_bytes(data, self.spec) if self._takes_bytes else wrap_array(data, self.spec)
+        return wrap_bytes(data, self._spec) if self._takes_bytes else wrap_array(data, self._spec)
 
     def _unwrap(self, buffer: Buffer | NDBuffer | None) -> AnyArray:
         if buffer is None:
@@ -129,11 +67,11 @@ class BufferStage(Stage):
 
     def decode(self, data: AnyArray) -> AnyArray:
         """Decode one chunk."""
-        return self._unwrap(self._codec._decode_sync(self._wrap_stored(data), self.spec))
+        return self._unwrap(self._codec._decode_sync(self._wrap_stored(data), self._spec))
 
-    def encode(self, data: AnyArray) -> AnyArray | None:
+    def encode(self, data: AnyArray) -> Any:
         """Encode one chunk; return None if it need not be stored."""
-        encoded = self._codec._encode_sync(self._wrap_plain(data), self.spec)
+        encoded = self._codec._encode_sync(self._wrap_plain(data), self._spec)
         return None if encoded is None else self._unwrap(encoded)
 
     def encoded_size(self, nbytes: int) -> int | None:
@@ -141,7 +79,7 @@ class BufferStage(Stage):
         if not self._codec.is_fixed_size:
             return None
         try:
-            return int(self._codec.compute_encoded_size(nbytes, self.spec))
+            return int(self._codec.compute_encoded_size(nbytes, self._spec))
         except NotImplementedError:
             return None
 
@@ -150,16 +88,20 @@ class CoroutineStage(BufferStage):
     """A codec with coroutines on buffers only."""
 
     asynchronous = True
-    decode = Stage.decode
-    encode = Stage.encode
+
+    def decode(self, data: AnyArray) -> AnyArray:
+        """Refuse a call without an event loop."""
+        raise RuntimeError(f"codec {self.name!r} of this array has coroutines only; use the asynchronous functions")
+
+    encode = decode
 
     async def decode_async(self, data: AnyArray) -> AnyArray:
         """Decode one chunk."""
-        return self._unwrap(await self._codec._decode_single(self._wrap_stored(data), self.spec))
+        return self._unwrap(await self._codec._decode_single(self._wrap_stored(data), self._spec))
 
-    async def encode_async(self, data: AnyArray) -> AnyArray | None:
+    async def encode_async(self, data: AnyArray) -> Any:
         """Encode one chunk; return None if it need not be stored."""
-        encoded = await self._codec._encode_single(self._wrap_plain(data), self.spec)
+        encoded = await self._codec._encode_single(self._wrap_plain(data), self._spec)
         return None if encoded is None else self._unwrap(encoded)
 
 
@@ -197,17 +139,16 @@ def set_size_hints(stages: Sequence[Any], nbytes: int | None, most: int | None =
     exact = nbytes is not None
     most = nbytes if nbytes is not None else most
     for stage in stages:
-        bound: Any = getattr(stage, "bound", stage)
-        if most is None or not isinstance(bound, BoundBase):
+        if most is None or isinstance(stage, ForeignBound | BufferStage):
             return
         if not exact:
-            bound.expect_most(most)
+            stage.expect_most(most)
         size = stage.encoded_size(most)
-        exact, most = exact and size is not None, bound.encoded_most(most) if size is None else size
+        exact, most = exact and size is not None, stage.encoded_most(most) if size is None else size
 
 
-def make_stage(codec: Codec, spec: ArraySpec) -> Stage:
-    """Return a codec as a stage: bound if it can be, else by its plain functions, else by its coroutines.
+def make_stage(codec: Codec, spec: ArraySpec) -> BoundBase:
+    """Return a bound codec: bound by itself if it can be, else by its plain functions, else by its coroutines.
 
     Parameters
     ----------
@@ -221,7 +162,7 @@ def make_stage(codec: Codec, spec: ArraySpec) -> Stage:
     changed = methods_changed(cls)
     bound = None if changed else codec.bind(spec)
     if bound is not None:
-        return BoundStage(getattr(bound, "name", name), spec, bound)
+        return bound if isinstance(bound, BoundBase) else ForeignBound(name, bound)
     if isinstance(codec, SupportsSyncCodec) and (not changed or not changed.isdisjoint(_PLAIN_METHODS)):
         return BufferStage(name, spec, codec)
     return CoroutineStage(name, spec, codec)

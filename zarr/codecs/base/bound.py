@@ -179,6 +179,8 @@ class BoundBase:
         The equivalent stage of the compiled core, or None.
     out_spec
         The description of the chunk after encoding.
+    asynchronous
+        True if it has coroutines only.
     """
 
     name: str = "codec"
@@ -197,6 +199,14 @@ class BoundBase:
     def encode(self, data: AnyArray) -> AnyArray:
         """Encode one chunk."""
         raise TypeError(f"{type(self).__name__} cannot encode")
+
+    async def decode_async(self, data: AnyArray) -> AnyArray:
+        """Decode one chunk."""
+        return self.decode(data)
+
+    async def encode_async(self, data: AnyArray) -> AnyArray:
+        """Encode one chunk."""
+        return self.encode(data)
 
     def encoded_size(self, nbytes: int) -> int | None:
         """Return the encoded size of ``nbytes`` bytes, or None if it depends on the bytes."""

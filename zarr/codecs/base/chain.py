@@ -14,9 +14,10 @@ import zarr_core
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, Codec
 from zarr.buffer import Buffer
 from zarr.chunks.spec import ArraySpec
-from zarr.codecs.base.adapters import Stage, encoded_sizes, make_stage, set_size_hints
+from zarr.codecs.base.adapters import encoded_sizes, make_stage, set_size_hints
 from zarr.codecs.base.bound import (
     AnyArray,
+    BoundBase,
     NativeForm,
     as_bytes,
     decode_part,
@@ -257,8 +258,7 @@ class CodecChain:
     @property
     def serializer(self) -> Any:
         """The first codec, bound, if it turns the elements into bytes; None if a filter comes before."""
-        bound = getattr(self._stages[0], "bound", None)
-        return bound if isinstance(self.codecs[0], ArrayBytesCodec) else None
+        return self._stages[0] if isinstance(self.codecs[0], ArrayBytesCodec) else None
 
     def serialized(self, raw: Buffer) -> AnyArray:
         """Return the bytes that the first codec made of the elements: undo all codecs after it.
@@ -285,7 +285,7 @@ class CodecChain:
             try:
                 data = await stage.decode_async(data)
             except Exception as error:
-                _note(error, "decoding", stage, before)
+                self._note(error, "decoding", stage, before)
                 raise
         return self._checked(data)
 
@@ -301,7 +301,7 @@ class CodecChain:
             try:
                 data = await stage.encode_async(data)  # type: ignore[arg-type]
             except Exception as error:
-                _note(error, "encoding", stage, before)
+                self._note(error, "encoding", stage, before)
                 raise
             if data is None:
                 return None
@@ -330,7 +330,7 @@ class CodecChain:
     def _decode_stages(self, data: AnyArray) -> AnyArray:
         return self._checked(self._undo(self._stages, data))
 
-    def _undo(self, stages: tuple[Stage, ...], data: AnyArray) -> AnyArray:
+    def _undo(self, stages: tuple[BoundBase, ...], data: AnyArray) -> AnyArray:
         for stage in reversed(stages):
             before = data
             try:
@@ -338,11 +338,11 @@ class CodecChain:
             except (MemoryError, OverflowError) as error:
                 raise self._unbearable(error, stage, before) from error
             except Exception as error:
-                _note(error, "decoding", stage, before)
+                self._note(error, "decoding", stage, before)
                 raise
         return data
 
-    def _unbearable(self, error: BaseException, stage: Stage, data: Any) -> BaseException:
+    def _unbearable(self, error: BaseException, stage: BoundBase, data: Any) -> BaseException:
         """Return the error to raise: a ChunkDecodeError for a size that no machine can hold, else the same error."""
         stored = getattr(data, "nbytes", 0)
         if self._nbytes is not None and self._nbytes > max(_LARGEST_NBYTES, 1024 * stored):
@@ -353,8 +353,14 @@ class CodecChain:
             )
         elif isinstance(error, OverflowError):
             error = ChunkDecodeError(f"codec {stage.name!r}: {error}", codec=stage.name)
-        _note(error, "decoding", stage, data)
+        self._note(error, "decoding", stage, data)
         return error
+
+    def _note(self, error: BaseException, doing: str, stage: BoundBase, data: Any) -> None:
+        before = self._stages.index(stage) - 1
+        shape = self.spec.shape if before < 0 else self._stages[before].out_spec.shape
+        nbytes = getattr(data, "nbytes", None)
+        error.add_note(f"while {doing} with codec {stage.name!r}: {nbytes} bytes in, chunk of shape {shape}")
 
     def _encode_stages(self, chunk: AnyArray) -> AnyArray | None:
         data: AnyArray | None = chunk
@@ -363,7 +369,7 @@ class CodecChain:
             try:
                 data = stage.encode(data)  # type: ignore[arg-type]
             except Exception as error:
-                _note(error, "encoding", stage, before)
+                self._note(error, "encoding", stage, before)
                 raise
             if data is None:
                 return None
@@ -390,7 +396,7 @@ class CodecChain:
         return f"CodecChain({', '.join(stage.name for stage in self._stages)}; shape={self.spec.shape})"
 
 
-def _bind(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[Stage, ...]:
+def _bind(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[BoundBase, ...]:
     """Bind codecs one after the other, and set the size hint of each."""
     first, stages = spec, []
     for codec in codecs:
@@ -401,18 +407,13 @@ def _bind(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[Stage, ...]:
     return tuple(stages)
 
 
-def _native_form(stages: tuple[Stage, ...], dtype: np.dtype[Any]) -> NativeForm | None:
+def _native_form(stages: tuple[BoundBase, ...], dtype: np.dtype[Any]) -> NativeForm | None:
     form: NativeForm | None = NativeForm(max(dtype.itemsize, 1))
     for stage in stages:
         if form is None:
             return None
         form = stage.extend(form)
     return form
-
-
-def _note(error: BaseException, doing: str, stage: Stage, data: Any) -> None:
-    nbytes = getattr(data, "nbytes", None)
-    error.add_note(f"while {doing} with codec {stage.name!r}: {nbytes} bytes in, chunk of shape {stage.spec.shape}")
 
 
 def decode_logged(chain: CodecChain, raw: Buffer) -> AnyArray:

@@ -10,8 +10,8 @@ import numpy as np
 
 from zarr.abc.codec import BytesBytesCodec, Codec
 from zarr.chunks.spec import ArraySpec
-from zarr.codecs.base.adapters import Stage, make_stage, set_size_hints
-from zarr.codecs.base.bound import Bytes, encoded_most
+from zarr.codecs.base.adapters import make_stage, set_size_hints
+from zarr.codecs.base.bound import BoundBase, Bytes, encoded_most
 from zarr.codecs.base.described import BytesBytesMethods, parse_codecs, parse_field_int
 from zarr.codecs.base.streams import SizedStream
 from zarr.types import JSON
@@ -28,7 +28,7 @@ class BoundConditional(SizedStream):
         self._spec, self._codecs = spec, codecs
         self._stages = self._bound(range(len(codecs)))
         self._header_nbytes = header_nbytes
-        self._chosen: dict[int, list[Stage]] = {}
+        self._chosen: dict[int, list[BoundBase]] = {}
 
     def encoded_most(self, nbytes: int) -> int:
         """Return the maximum encoded size of ``nbytes`` bytes: codecs are applied only if they make the bytes fewer."""
@@ -56,10 +56,10 @@ class BoundConditional(SizedStream):
         header = np.frombuffer(applied.to_bytes(self._header_nbytes, "little"), dtype=np.uint8)
         return np.concatenate([header, data])
 
-    def _bound(self, places: Iterable[int]) -> list[Stage]:
+    def _bound(self, places: Iterable[int]) -> list[BoundBase]:
         return [make_stage(self._codecs[place], self._spec) for place in places]
 
-    def _stages_of(self, applied: int) -> list[Stage]:
+    def _stages_of(self, applied: int) -> list[BoundBase]:
         """Return the stages of a header, each with its size hint, which depends on the codecs before it."""
         chosen = self._chosen.get(applied)
         if chosen is None:
