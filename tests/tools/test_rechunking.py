@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 import zarr
 from zarr.storage import LocalStore, MemoryStore, SQLiteStore, ZipStore
 from zarr.storage.keys import JOB_PREFIX
+from zarr.tools.copies.jobs import members, slabs_of
 from zarr.tools.copies.layouts import BETWEEN_BYTES, choose_route
 from zarr.tools.copies.regions import Regions, amplification, every, longest
-from zarr.tools.copies.slabs import members, slabs_of
 from zarr.tools.plans.executors import keep_memory, read_region
 
 ROWS = np.arange(64 * 48, dtype="i4").reshape(64, 48)
@@ -202,7 +202,7 @@ def test_one_worker_runs_each_task_once(monkeypatch: pytest.MonkeyPatch) -> None
     root.create_array("c", data=ROWS, chunks=(1, 48))
     plan = zarr.tools.rechunk(root, {}, dry_run=True, **SLABS)
     assert isinstance(plan, zarr.tools.Plan)
-    monkeypatch.setattr("zarr.tools.copies.slabs.delete_slab", lambda *_: None)  # nothing is stored
+    monkeypatch.setattr("zarr.tools.copies.jobs.delete_slab", lambda *_: None)  # nothing is stored
     here = [(place, number, work.place.path, item) for place, number, work, item in plan._alone()]
     staged = [
         (place, number, work.place.path, item)

@@ -1,6 +1,5 @@
 """Copies of arrays and hierarchies: unchanged, in another layout, or with coarser levels.
 
 May import: everything below ``zarr.tools``, ``zarr.tools.plans``.
-Read first: ``jobs.py`` (the plan of a copy), then ``layouts.py`` (the regions of a copy), ``slabs.py`` (their
-order for a single worker) and ``rechunking.py``.
+Read first: ``jobs.py`` (the plan of a copy), then ``layouts.py`` (the regions of a copy) and ``rechunking.py``.
 """

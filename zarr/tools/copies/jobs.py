@@ -6,12 +6,16 @@ target, so that no two tasks write one stored value.
 
 from __future__ import annotations
 
+import asyncio
 import math
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from itertools import product
 from typing import Any
+
+import numpy as np
 
 import zarr
 from zarr.arrays.array import Array
@@ -26,9 +30,8 @@ from zarr.storage.resolve import resolve_store_path
 from zarr.tools.contents.nodes import arrays_of, as_stored
 from zarr.tools.copies.layouts import Borders, Route, choose_route
 from zarr.tools.copies.regions import Region, Regions, borders_of, longest
-from zarr.tools.copies.slabs import in_slabs
 from zarr.tools.plans.executors import read_region
-from zarr.tools.plans.plan import Part, Plan, Stage
+from zarr.tools.plans.plan import Numbered, Part, Plan, Stage
 from zarr.tools.plans.targets import describe
 from zarr.types import AccessModeLiteral
 
@@ -325,3 +328,83 @@ def copy_group(group: Group, place: StorePath, overwrite: bool, zarr_format: Any
         zarr_format=zarr_format or group.metadata.zarr_format,
         attributes=group.attrs.asdict(),
     )
+
+
+# --------------------------------------------------------------------------------------------------------------- slabs
+
+
+def in_slabs(stages: Sequence[Stage], ways: Iterable[tuple[Route, StorePath | None]]) -> Iterator[Numbered]:
+    """Yield the tasks of a copy array by array, and slab by slab where there is an array in between.
+
+    Slabs lie between borders that the regions of both stages share: no region reaches into two of them. So a slab is
+    written, read and deleted before the next one. That saves space, and memory of the file cache that is used again
+    costs the system less than new memory.
+
+    Parameters
+    ----------
+    stages : sequence of Stage
+        The first has a part for each array, the second one for each array in between.
+    ways : iterable of (Route, StorePath or None)
+        For each array its route, and the place of the array in between.
+    """
+    begins, seconds = [0, 0], iter(stages[-1].parts)
+    for first, (route, middle) in zip(stages[0].parts, ways, strict=True):
+        regions = (route.first,) if route.second is None else (route.first, route.second)
+        works = first.work, first.work if middle is None else next(seconds).work
+        for place, number in _numbers(regions, middle):
+            yield place, begins[place] + number, works[place], regions[place][number]
+        for place, some in enumerate(regions):
+            begins[place] += len(some)
+
+
+def _numbers(regions: Sequence[Regions], middle: StorePath | None) -> Iterator[tuple[int, int]]:
+    """Yield the stage and the number of each task of an array; delete each slab after its last task."""
+    if middle is None:
+        yield from ((0, number) for number in range(len(regions[0])))
+        return
+    slabs = slabs_of(*regions)
+    for slab, *numbers in zip(slabs, *(members(slabs, some) for some in regions), strict=True):
+        for place, mine in enumerate(numbers):
+            yield from ((place, number) for number in mine)
+        delete_slab(middle, slab)
+
+
+def slabs_of(first: Regions, second: Regions) -> Regions:
+    """Return the smallest boxes that are whole regions of both stages.
+
+    Examples
+    --------
+    >>> slabs_of(Regions([(0, 2, 4, 6)]), Regions([(0, 4, 5, 6)]))
+    Regions(((0, 4, 6),))
+    """
+    return Regions(sorted({*mine} & {*theirs}) for mine, theirs in zip(first.borders, second.borders, strict=True))
+
+
+def members(slabs: Regions, regions: Regions) -> list[list[int]]:
+    """Return for each slab the numbers of the regions within it.
+
+    Examples
+    --------
+    >>> members(Regions([(0, 4, 6), (0, 2)]), Regions([(0, 2, 4, 6), (0, 1, 2)]))
+    [[0, 1, 2, 3], [4, 5]]
+    """
+    places = [
+        np.searchsorted(outer, inner[:-1], side="right") - 1
+        for outer, inner in zip(slabs.borders, regions.borders, strict=True)
+    ]
+    owners = np.ravel_multi_index(np.meshgrid(*places, indexing="ij"), slabs.counts).ravel()
+    numbers = np.argsort(owners, kind="stable")
+    parts = np.split(numbers, np.searchsorted(owners[numbers], range(1, len(slabs))))
+    return [part.tolist() for part in parts]
+
+
+def delete_slab(middle: StorePath, slab: Region) -> None:
+    """Delete the chunks of an array in between that lie in a slab."""
+    array = zarr.open_array(middle, mode="r+")
+    cells = (range(part.start // size, -(-part.stop // size)) for part, size in zip(slab, array.chunks, strict=True))
+    keys = [array.metadata.encode_chunk_key(cell) for cell in product(*cells)]
+    sync(_delete([middle / key for key in keys]))
+
+
+async def _delete(places: list[StorePath]) -> None:
+    await asyncio.gather(*(place.delete() for place in places))
