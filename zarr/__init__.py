@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from zarr.api.synchronous import *  # noqa: F403
     from zarr.arrays.array import Array as Array
     from zarr.arrays.async_array import AsyncArray as AsyncArray
-    from zarr.arrays.show.chunk_pictures import plot_chunks as plot_chunks
+    from zarr.arrays.show.pictures import plot_chunks as plot_chunks
     from zarr.groups.async_group import AsyncGroup as AsyncGroup
     from zarr.groups.group import Group as Group
     from zarr.logs import set_format as set_format
@@ -47,7 +47,7 @@ _NAMES = {
     ),
     "zarr.arrays.async_array": "AsyncArray",
     "zarr.arrays.array": "Array",
-    "zarr.arrays.show.chunk_pictures": "plot_chunks",
+    "zarr.arrays.show.pictures": "plot_chunks",
     "zarr.groups.async_group": "AsyncGroup",
     "zarr.groups.group": "Group",
     "zarr.logs": "set_format set_log_level",

@@ -1,4 +1,4 @@
-"""The commands that copy, move and remove nodes, and ``consolidate``."""
+"""The commands that copy, move and remove nodes, ``consolidate``, and those for attributes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 
 import zarr
 from zarr._cli.answers import agree, counted, say, say_json
-from zarr._cli.arguments import AsJson, NodePath, Options, Place, Store, Yes, parse_place
+from zarr._cli.arguments import AsJson, NodePath, Options, Place, Store, Yes, parse_pairs, parse_place
 from zarr.arrays.array import Array
 from zarr.core.sync import sync
 from zarr.groups.group import Group
@@ -28,6 +28,9 @@ from zarr.tools.plans.targets import check_free
 from zarr.types import ZarrFormat
 
 Source = Annotated[str, typer.Argument(help="The node: STORE::PATH, or STORE for its root.")]
+Key = Annotated[str | None, typer.Argument(help="The name of an attribute; by default all.")]
+Keys = Annotated[list[str], typer.Argument(help="Names of attributes.")]
+Pairs = Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", help="Values are JSON if they can be, else text.")]
 Dest = Annotated[str, typer.Argument(help="What it will be: STORE::PATH, or ::PATH in the store of the source.")]
 
 DestOptions = Annotated[
@@ -293,3 +296,41 @@ def consolidate(
             runner_for(node.store).run(remove_copy_steps(node.store_path))
         else:
             zarr.consolidate_metadata(node.store_path)
+
+
+# --------------------------------------------------------------------------------------------------------- attributes
+
+def get_attributes(store: Store, key: Key = None, option: Options = None, as_json: AsJson = False) -> None:
+    """Print the attributes of a node, or one of them; text without quotes, all else as JSON."""
+    place = parse_place(store, None, option)
+    with place.opened() as node:
+        found = dict(node.attrs)
+    if key is None:
+        say_json(found)
+        return
+    if key not in found:
+        raise KeyError(f"{place} has no attribute {key!r}; it has {', '.join(map(repr, found)) or 'none'}")
+    value = found[key]
+    if isinstance(value, str) and not as_json:
+        say(value)
+    else:
+        say_json(value)
+
+
+def set_attributes(store: Store, pairs: Pairs, option: Options = None) -> None:
+    """Set attributes of a node; those that are not named stay."""
+    place, changes = parse_place(store, None, option), parse_pairs(pairs, "KEY=VALUE")
+    with place.opened("r+") as node:
+        node.attrs.update(changes)
+
+
+def unset_attributes(store: Store, keys: Keys, option: Options = None) -> None:
+    """Remove attributes of a node; if one is not there, nothing is changed."""
+    place = parse_place(store, None, option)
+    with place.opened("r+") as node:
+        missing = [key for key in keys if key not in node.attrs]
+        if missing:
+            names = ", ".join(map(repr, missing))
+            raise KeyError(f"{place} has no attribute {names}; zarr attrs get {place} lists them")
+        for key in dict.fromkeys(keys):
+            del node.attrs[key]

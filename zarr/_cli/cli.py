@@ -15,16 +15,14 @@ from typing import Annotated, Any, Final, NamedTuple, TextIO
 import typer
 
 import zarr
-from zarr._cli import attributes
 from zarr._cli.answers import FoundError, NotAgreedError
-from zarr._cli.change import consolidate, copy, move, rm
+from zarr._cli.change import consolidate, copy, get_attributes, move, rm, set_attributes, unset_attributes
 from zarr._cli.checks import checksum, diff, repair, stats, verify
 from zarr._cli.create import create
 from zarr._cli.layouts import coarsen, convert, rechunk, reencode
-from zarr._cli.look import info, ls, serve, tree, view
+from zarr._cli.look import du, info, ls, serve, stat, tree, view
 from zarr._cli.measure import bench, tune
 from zarr._cli.migrate import CLIZarrFormat, CLIZarrFormatV3, migrate, remove_metadata, speak_up
-from zarr._cli.sizes import du, stat
 from zarr._cli.values import cat, plot
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 
@@ -69,9 +67,9 @@ COMMANDS: Final[dict[str, dict[str, Command]]] = {
         "copy": Command(copy, "copy data.zarr backup.zip --if-exists skip"),
         "move": Command(move, "move data.zarr::temp ::temperature"),
         "rm": Command(rm, "rm data.zarr::temperature"),
-        "attrs get": Command(attributes.get, "attrs get data.zarr::temperature units"),
-        "attrs set": Command(attributes.change, 'attrs set data.zarr::temperature units=K "valid=[0, 400]"'),
-        "attrs unset": Command(attributes.unset, "attrs unset data.zarr::temperature units"),
+        "attrs get": Command(get_attributes, "attrs get data.zarr::temperature units"),
+        "attrs set": Command(set_attributes, 'attrs set data.zarr::temperature units=K "valid=[0, 400]"'),
+        "attrs unset": Command(unset_attributes, "attrs unset data.zarr::temperature units"),
     },
     "Change the layout": {
         "rechunk": Command(rechunk, "rechunk data.zarr series.zarr --chunks time=-1,lat=10,lon=10"),

@@ -17,8 +17,8 @@ from zarr._cli.answers import finite
 from zarr._cli.arguments import NodePath, Options, Place, Store, parse_place, parse_selection
 from zarr._lazy import load_extra
 from zarr.arrays.array import Array
-from zarr.arrays.show.chunk_pictures import plot_chunks
 from zarr.arrays.show.pictures import plot as plot_values
+from zarr.arrays.show.pictures import plot_chunks
 from zarr.buffer.core import default_buffer_prototype
 from zarr.core.sync import sync
 from zarr.groups.group import Group

@@ -13,16 +13,16 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from operator import ge, gt, lt
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 import zarr_core
+from zarr._lazy import LazyModule
 from zarr.abc.store import takes_contents_first
 from zarr.abc.stores.abilities import AT_HAND
 from zarr.arrays.documents import node_keys, record_steps
 from zarr.arrays.handle import ArrayHandle, ArrayState
-from zarr.arrays.io import device
 from zarr.arrays.io.chunks import is_filled
 from zarr.arrays.io.reading import read_plan_steps
 from zarr.arrays.io.selection import elements_of
@@ -39,6 +39,11 @@ from zarr.steps.documents import hold_node, node_key
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array, replace_documents_steps
 from zarr.steps.requests import DeleteMany, Gather, Get, Hold, List, Put, Size, Steps, ask_steps
 from zarr.types import parse_shapelike
+
+if TYPE_CHECKING:
+    from zarr.arrays.io import foreign_pipeline
+else:
+    foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
 
 T = TypeVar("T")
 
@@ -460,7 +465,7 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
     layout = handle.state.layout
     layout.require_codecs()
     if foreign_buffers():
-        data = device.to_host(data)
+        data = foreign_pipeline.to_host(data)
     nullable = layout.nullable
     if not hasattr(data, "shape") and not isinstance(data, list | tuple):
         checked_axis(layout, np.shape(data), axis)  # an error about a value that cannot be an element comes after this

@@ -12,7 +12,7 @@ import pytest
 
 import zarr
 from tests.unit.buffer import stand_in_cupy
-from zarr.arrays.io import device
+from zarr.arrays.io import foreign_pipeline
 from zarr.buffer import cpu, gpu
 from zarr.codecs import TransposeCodec
 from zarr.errors import ZarrUserWarning
@@ -74,7 +74,7 @@ def check(cupy: Any, found: Any, expected: Any) -> None:
 @pytest.mark.parametrize("whole", [True, False], ids=["host memory", "pipeline"])
 def test_arrays_in_the_memory_of_the_device(cupy: Any, store: Any, options: Any, whole: bool, monkeypatch: Any) -> None:
     if not whole:
-        monkeypatch.setattr(device, "device_prototype", lambda layout, prototype: None)
+        monkeypatch.setattr(foreign_pipeline, "device_prototype", lambda layout, prototype: None)
     values = VALUES.copy()
     with zarr.config.enable_gpu():
         array = zarr.create_array(store, data=cupy.asarray(values), chunks=(4, 6), **options)
@@ -101,7 +101,7 @@ def test_arrays_in_the_memory_of_the_device(cupy: Any, store: Any, options: Any,
 @pytest.mark.parametrize("whole", [True, False], ids=["host memory", "pipeline"])
 def test_values_of_a_device_are_cast_and_broadcast(cupy: Any, whole: bool, monkeypatch: Any) -> None:
     if not whole:
-        monkeypatch.setattr(device, "device_prototype", lambda layout, prototype: None)
+        monkeypatch.setattr(foreign_pipeline, "device_prototype", lambda layout, prototype: None)
     with zarr.config.enable_gpu():
         array = zarr.create_array({}, shape=(8, 8), chunks=(4, 4), dtype="i4")
         array[...] = cupy.arange(8, dtype="f8")

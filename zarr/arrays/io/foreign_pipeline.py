@@ -1,8 +1,11 @@
-"""Read and write through a foreign codec pipeline, by zarr-python's interface.
+"""Read and write through a foreign codec pipeline, by zarr-python's interface; move arrays of a device to the host.
 
 This module is used if the user configured another pipeline class (``codec_pipeline.path``), or gave buffers of another
 kind (a prototype). Such a pipeline does its own I/O: it receives one entry for each stored chunk, with a byte getter,
 the chunk's description, and the places where its elements come from and go to. A shard is one chunk here, and a codec.
+
+With buffers of ``zarr.buffer.gpu``, and codecs that the core knows, the elements of a whole selection are copied to or
+from the device at once, and their chunks are decoded and encoded in host memory, without a pipeline.
 """
 
 from __future__ import annotations
@@ -11,12 +14,16 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 import zarr_core
 from zarr.abc.codec import CodecPipeline
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.chunks import check_missing, retry_missing_steps
-from zarr.arrays.layout import ArrayLayout, codecs_of, is_edge
-from zarr.buffer.core import BufferPrototype, NDBuffer
+from zarr.arrays.layout import OWN_PIPELINES, ArrayLayout, codecs_of, is_edge
+from zarr.buffer import gpu
+from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
+from zarr.defaults import settings
 from zarr.registry import get_pipeline_class
 from zarr.steps.requests import Await, Gather, Hold, Steps
 from zarr.storage.path import StorePath
@@ -91,3 +98,28 @@ def _write_locked_steps(layout: ArrayLayout, plan: zarr_core.Plan, write: Callab
     """Hold all chunks of a pipeline together, because it reads and writes by itself."""
     yield Hold([layout.key(plan.coords(i)) for i in range(plan.nslots)], "chunk", layout.scope)
     yield Await(write)
+
+
+# ------------------------------------------------------------------------------------------------- arrays of a device
+
+
+def device_prototype(layout: ArrayLayout, prototype: BufferPrototype | None) -> BufferPrototype | None:
+    """Return the prototype if its buffers lie on a device, and the core runs all codecs of the array; else None."""
+    prototype = prototype or default_buffer_prototype()
+    if prototype.buffer is not gpu.Buffer or prototype.nd_buffer is not gpu.NDBuffer or layout.program is None:
+        return None
+    return prototype if settings.values["codec_pipeline"]["path"] in OWN_PIPELINES else None
+
+
+def to_device(elements: Any, prototype: BufferPrototype) -> Any:
+    """Copy elements that were read to the device; a scalar stays on the host."""
+    if not isinstance(elements, np.ndarray):
+        return elements
+    return prototype.nd_buffer.from_numpy_array(elements).as_ndarray_like()
+
+
+def to_host(value: Any) -> Any:
+    """Copy a value that lies on a device to the host; return any other value as it is."""
+    if isinstance(value, gpu.NDBuffer):
+        return value.as_numpy_array()
+    return gpu.NDBuffer(value).as_numpy_array() if hasattr(value, "__cuda_array_interface__") else value

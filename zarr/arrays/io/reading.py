@@ -22,10 +22,9 @@ from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
     from zarr.arrays.handle import ArrayHandle
-    from zarr.arrays.io import device, foreign_pipeline, shard_read
+    from zarr.arrays.io import foreign_pipeline, shard_read
     from zarr.dtype.types import text
 else:
-    device = LazyModule("zarr.arrays.io.device")
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     shard_read = LazyModule("zarr.arrays.io.shard_read")
     text = LazyModule("zarr.dtype.types.text")
@@ -102,14 +101,14 @@ def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any) -> 
     fields, selection = selections.pop_fields(selection)
     selections.field_dtype(layout.dtype, fields)
     foreign = foreign_buffers()
-    place = device.device_prototype(layout, None) if foreign and fields is None else None
+    place = foreign_pipeline.device_prototype(layout, None) if foreign and fields is None else None
     foreign = foreign and place is None
     layout = layout.stored if foreign else layout
     if layout.order == "F" and selections.is_fancy(selections.as_items(selection), layout):
         layout = layout.varied(order="C")
     plan, scalar = selections.plan_brackets(layout, selection)
     found = yield from read_into_steps(handle, layout, plan, None, fields, None, scalar, foreign)
-    return found if place is None else device.to_device(found, place)
+    return found if place is None else foreign_pipeline.to_device(found, place)
 
 
 def get_selection_steps(
@@ -145,14 +144,14 @@ def get_selection_steps(
     selections.field_dtype(layout.dtype, fields)
     fields = fields or None  # an empty list means no fields
     foreign = wants_pipeline(prototype)
-    place = device.device_prototype(layout, prototype) if foreign and fields is None and out is None else None
+    place = foreign_pipeline.device_prototype(layout, prototype) if foreign and fields is None and out is None else None
     foreign = foreign and place is None
     layout = layout.stored if foreign else layout
     if layout.order == "F" and kind in POINT_KINDS:
         layout = layout.varied(order="C")
     plan = PLANNERS[kind](layout, selection)
     found = yield from read_into_steps(handle, layout, plan, out, fields, prototype, kind == "basic", foreign)
-    return found if place is None else device.to_device(found, place)
+    return found if place is None else foreign_pipeline.to_device(found, place)
 
 
 def read_into_steps(

@@ -22,11 +22,10 @@ from zarr.steps.requests import Gather, Steps
 if TYPE_CHECKING:
     from zarr.arrays import documents
     from zarr.arrays.handle import ArrayHandle
-    from zarr.arrays.io import bulk_write, device, foreign_pipeline, shard_write
+    from zarr.arrays.io import bulk_write, foreign_pipeline, shard_write
     from zarr.dtype.types import text
 else:
     bulk_write = LazyModule("zarr.arrays.io.bulk_write")
-    device = LazyModule("zarr.arrays.io.device")
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     documents = LazyModule("zarr.arrays.documents")
     shard_write = LazyModule("zarr.arrays.io.shard_write")
@@ -67,8 +66,8 @@ def setitem_steps(
     fields, selection = selections.pop_fields(selection)
     selections.field_dtype(layout.dtype, fields)
     foreign = foreign_buffers()
-    if foreign and device.device_prototype(layout, None):
-        value, foreign = device.to_host(value), False
+    if foreign and foreign_pipeline.device_prototype(layout, None):
+        value, foreign = foreign_pipeline.to_host(value), False
     layout = layout.stored if foreign else layout
     plan, _ = selections.plan_brackets(layout, selection)
     yield from write_value_steps(handle, layout, plan, value, fields, None, foreign)
@@ -105,8 +104,8 @@ def set_selection_steps(
     check_writable(handle)
     selections.field_dtype(layout.dtype, fields)
     foreign = wants_pipeline(prototype)
-    if foreign and device.device_prototype(layout, prototype):
-        value, foreign = device.to_host(value), False
+    if foreign and foreign_pipeline.device_prototype(layout, prototype):
+        value, foreign = foreign_pipeline.to_host(value), False
     layout = layout.stored if foreign else layout
     plan = PLANNERS[kind](layout, selection)
     yield from write_value_steps(handle, layout, plan, value, fields, prototype, foreign, kind == "coordinate")

@@ -15,25 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 import zarr_core
+from zarr.arrays.io import selection as selections
 from zarr.arrays.io.selection import expand_ellipsis, is_integer_list, pop_fields
 from zarr.arrays.methods.indexers import AsyncOIndex, AsyncVIndex, BlockIndex, OIndex, VIndex
 from zarr.chunks import ChunkGrid, DimensionGrid
 from zarr.chunks.shapes import block_of, cells
-from zarr.compat.version3.selection_kinds import (
-    check_fields,
-    check_no_multi_fields,
-    check_selection_length,
-    is_bool_array,
-    is_contiguous_selection,
-    is_contiguous_slice,
-    is_coordinate_selection,
-    is_integer_array,
-    is_mask_selection,
-    is_positive_slice,
-    is_scalar,
-    replace_lists,
-)
-from zarr.errors import BoundsCheckError
+from zarr.errors import BoundsCheckError, FieldsError, err_too_many_indices
 from zarr.types import SelectorTuple
 
 
@@ -606,6 +593,117 @@ def lexicographic_order_coords(shape: tuple[int, ...]) -> tuple[tuple[int, ...],
 def colexicographic_order_coords(shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Return the coordinates of all chunks of a grid, the first axis fastest."""
     return tuple(coords[::-1] for coords in np.ndindex(*tuple(shape)[::-1]))
+
+
+# ------------------------------------------------------------------------------------------------ kinds of selections
+
+
+def is_integer_array(x: Any, ndim: int | None = None) -> bool:
+    """Return True for an array of integers, of a number of dimensions if one is given.
+
+    Examples
+    --------
+    >>> is_integer_array(np.arange(3)), is_integer_array(np.arange(3), ndim=2)
+    (True, False)
+    """
+    return selections.is_integer_array(x) and ndim in (None, np.ndim(x))
+
+
+def is_bool_array(x: Any, ndim: int | None = None) -> bool:
+    """Return True for an array of booleans, of a number of dimensions if one is given."""
+    return selections.is_bool_array(x) and ndim in (None, np.ndim(x))
+
+
+def is_positive_slice(s: Any) -> bool:
+    """Return True for a slice that goes up.
+
+    Examples
+    --------
+    >>> is_positive_slice(slice(0, 9, 2)), is_positive_slice(slice(9, 0, -1))
+    (True, False)
+    """
+    return isinstance(s, slice) and (s.step is None or s.step >= 1)
+
+
+def is_contiguous_slice(s: Any) -> bool:
+    """Return True for a slice of neighbours."""
+    return isinstance(s, slice) and s.step in (None, 1)
+
+
+def is_contiguous_selection(selection: Any) -> bool:
+    """Return True if all parts are slices of neighbours, or an ellipsis.
+
+    Examples
+    --------
+    >>> is_contiguous_selection((slice(0, 9), ...)), is_contiguous_selection((slice(0, 9), 3))
+    (True, False)
+    """
+    items = selection if isinstance(selection, tuple) else (selection,)
+    return all(item is Ellipsis or is_contiguous_slice(item) for item in items)
+
+
+def is_coordinate_selection(selection: Any, shape: Sequence[int]) -> bool:
+    """Return True for a tuple of an integer or an array of integers for each axis.
+
+    Examples
+    --------
+    >>> is_coordinate_selection((np.array([0, 2]), 1), (4, 4)), is_coordinate_selection((1,), (4, 4))
+    (True, False)
+    """
+    if not isinstance(selection, tuple) or len(selection) != len(shape):
+        return False
+    return all(selections.is_integer(item) or is_integer_array(item) for item in selection)
+
+
+def is_mask_selection(selection: Any, shape: Sequence[int]) -> bool:
+    """Return True for a tuple with one array of booleans, of the shape of the array."""
+    if not isinstance(selection, tuple) or len(selection) != 1:
+        return False
+    return is_bool_array(selection[0]) and np.shape(selection[0]) == tuple(shape)
+
+
+def is_scalar(value: Any, dtype: Any) -> bool:
+    """Return True for one element: a scalar, or a tuple with a value for each field of a record.
+
+    Examples
+    --------
+    >>> is_scalar(1.5, None), is_scalar([1], None)
+    (True, False)
+    """
+    if np.isscalar(value) or getattr(value, "shape", None) == ():
+        return True
+    return isinstance(value, tuple) and len(getattr(dtype, "names", None) or ()) == len(value)
+
+
+def replace_lists(selection: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the selection with arrays in place of lists."""
+    return tuple([np.asarray(item) if isinstance(item, list) else item for item in selection])
+
+
+def check_selection_length(selection: Sequence[Any], shape: tuple[int, ...]) -> None:
+    """Raise an IndexError if a selection has more parts than the array has axes."""
+    if len(selection) > len(shape):
+        err_too_many_indices(selection, shape)
+
+
+def check_fields(fields: Fields | None, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of a selection of fields; raise an IndexError if the array has no such fields.
+
+    Examples
+    --------
+    >>> check_fields("a", np.dtype([("a", "i4"), ("b", "f8")]))
+    dtype('int32')
+    """
+    return selections.field_dtype(dtype, fields) if fields else dtype
+
+
+def check_no_multi_fields(fields: Fields | None) -> Fields | None:
+    """Return the name of a single field; raise an IndexError for several."""
+    if isinstance(fields, list):
+        if len(fields) > 1:
+            raise FieldsError("multiple fields are not supported for this operation")
+        return fields[0] if fields else fields
+    return fields
 
 
 __all__ = [
