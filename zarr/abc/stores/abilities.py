@@ -7,7 +7,6 @@ subclass or a test has replaced is always called.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple, cast
@@ -293,12 +292,6 @@ AT_HAND = ("files", "memory")
 """Kinds of bulk transfer of stores that may be listed without a request of the user: folders and memory."""
 
 
-class _LastStore:
-    """The last store that was examined: a thousand arrays of one group have the same store."""
-
-    known: tuple[Any, int, str | None] = (lambda: None, 0, None)
-
-
 def bulk_kind(store: object) -> str | None:
     """Return how the chunks of a store are moved in bulk: "files", "memory", "buffers", or None for one by one.
 
@@ -315,17 +308,10 @@ def bulk_kind(store: object) -> str | None:
     >>> bulk_kind(MemoryStore())
     'memory'
     """
-    size = len(getattr(store, "__dict__", ()))  # it grows when a method is replaced on the store itself
-    known = _LastStore.known
-    if known[0]() is store and known[1] == size:
-        return known[2]
     access = bulk_access_of(store)
     if access is not None:
-        kind: str | None = "memory" if access.in_place else access.kind
-    else:
-        kind = None if is_synchronous(store) else "buffers"
-    _LastStore.known = (weakref.ref(store), size, kind)
-    return kind
+        return "memory" if access.in_place else access.kind
+    return None if is_synchronous(store) else "buffers"
 
 
 @cache
