@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -245,19 +246,14 @@ def run_pieces(
             yield piece, work(piece)
             report(part)
         return
-    for (part, some), results in run_in_order(executor, _Each(work), _tasks(pieces)):
+    for (part, some), results in run_in_order(executor, partial(_run_each, work), _tasks(pieces)):
         yield from zip(some, results, strict=True)
         report(part)
 
 
-class _Each:
+def _run_each(work: Callable[[T], R], task: tuple[int, list[T]]) -> list[R]:
     """Run a work for several pieces."""
-
-    def __init__(self, work: Callable[[Any], Any]) -> None:
-        self.work = work
-
-    def __call__(self, task: tuple[int, list[Any]]) -> list[Any]:
-        return [self.work(piece) for piece in task[1]]
+    return [work(piece) for piece in task[1]]
 
 
 def _tasks(pieces: Iterable[Piece[T]]) -> Iterator[tuple[int, list[T]]]:

@@ -70,20 +70,10 @@ def check_reached(notes: Notes, executor: Any) -> None:
     ------
     ValueError
     """
-    run_tasks(executor, iter([("", _Reach(notes), None)]), lambda name: None)
+    run_tasks(executor, iter([("", notes.add, "reached")]), lambda name: None)
     if "reached" not in notes.read():
         name = executor if isinstance(executor, str) else type(executor).__name__
         raise ValueError(
             f"the workers of {name} do not write to {notes.target}: give a folder or a server that "
             "they reach, or use a pool of threads"
         )
-
-
-class _Reach:
-    """Add a note, in a worker."""
-
-    def __init__(self, notes: Notes) -> None:
-        self.notes = notes
-
-    def __call__(self, item: object) -> None:
-        self.notes.add("reached")
