@@ -111,6 +111,20 @@ def test_shards_and_levels() -> None:
     assert np.isnan(pyramid["1"][2:]).all()
 
 
+def test_levels_have_the_order_and_the_keys_of_format_2() -> None:
+    keys = {"name": "v2", "separator": "/"}
+    layout = {"chunks": (2, 3), "order": "F", "chunk_key_encoding": keys, "fill_value": 7}
+    array = zarr.create_array({}, shape=(8, 6), dtype="i4", zarr_format=2, attributes={"a": 1}, **layout)
+    array[:] = np.arange(48).reshape(8, 6)
+    pyramid = zarr.tools.coarsen(array, {}, convention=None, method="max", levels=1)
+    for level in ("0", "1"):
+        found: Any = pyramid[level]
+        stored = found.metadata
+        assert (stored.order, stored.dimension_separator, stored.chunks, stored.fill_value) == ("F", "/", (2, 3), 7)
+        assert dict(found.attrs) == {"a": 1}
+    assert np.array_equal(pyramid["1"][:], array[1::2, 1::2])
+
+
 def test_what_is_refused() -> None:
     array = zarr.create_array({}, shape=(8, 8), chunks=(2, 2), dtype="i4", dimension_names=("a", "b"))
     with pytest.raises(ValueError, match="OME-Zarr"):

@@ -277,20 +277,5 @@ class _Pyramid:
 
 def _make_level(place: StorePath, finest: Array[Any], shape: tuple[int, ...]) -> None:
     """Create a level with the layout of the finest one and another shape."""
-    metadata = finest.metadata
-    options: dict[str, Any] = {}
-    if metadata.zarr_format == 3:
-        options = {"dimension_names": metadata.dimension_names, "serializer": finest.serializer}
-    zarr.create_array(
-        place,
-        shape=shape,
-        dtype=metadata.dtype,
-        chunks=finest.chunks,
-        shards=finest.shards,
-        filters=list(finest.filters) or None,
-        compressors=list(finest.compressors) or None,
-        fill_value=finest.fill_value,
-        zarr_format=metadata.zarr_format,
-        attributes=finest.attrs.asdict(),
-        **options,
-    )
+    made = zarr.from_array(place, data=finest, write_data=False, chunks=finest.chunks, shards=finest.shards)
+    made.resize(shape)
