@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import is_
 from typing import Any, Final, NoReturn
@@ -22,8 +23,11 @@ MAX_DOCUMENT_BYTES = 2**30
 # A document nested deeper than this cannot be written back; parsers of other libraries stop much earlier.
 MAX_DOCUMENT_DEPTH = 512
 
+_TOO_DEEP = "The metadata document is nested too deeply, or contains itself."
 _BOM = b"\xef\xbb\xbf"  # skipped as by the codec "utf-8-sig", which is written in Python
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_AT_ONCE = 1 << 20
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 encode_string: Callable[[str], str] = json.encoder.encode_basestring_ascii
 
 
@@ -72,8 +76,8 @@ def load_document(raw: bytes, name: str) -> dict[str, Any]:
         raise MetadataValidationError(f"The document {name!r} is not valid JSON: {error}.") from error
     if not isinstance(document, dict):
         raise MetadataTypeError(f"The document {name!r} must be a JSON object, but it is {_json_kind(document)}.")
-    suspect = raw.count(b"[") + raw.count(b"{") > MAX_DOCUMENT_DEPTH and not _is_shallow(raw, MAX_DOCUMENT_DEPTH)
-    if suspect and _deeper_than(document, MAX_DOCUMENT_DEPTH):
+    suspect = raw.count(b"[") + raw.count(b"{") > MAX_DOCUMENT_DEPTH and _depth(raw) > MAX_DOCUMENT_DEPTH
+    if suspect and _depth(_STRING.sub(b"", raw)) > MAX_DOCUMENT_DEPTH:
         raise MetadataValidationError(
             f"The document {name!r} is nested too deeply: more than {MAX_DOCUMENT_DEPTH} levels."
         )
@@ -85,29 +89,15 @@ def _json_kind(value: object) -> str:
     return kinds.get(type(value), "null")
 
 
-def _is_shallow(raw: bytes, limit: int) -> bool:
-    """Return True if the brackets alone show that a document is not nested deeper than ``limit``; False is no proof."""
-    brackets = raw.translate(None, _NO_BRACKETS)
-    for _ in range(limit):
-        # Each round removes the innermost level, everywhere at once.
-        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
-        if not brackets:
-            return True
-    return False
-
-
-def _deeper_than(document: dict[str, Any], limit: int) -> bool:
-    level: list[Any] = [document]
-    for _ in range(limit):
-        level = [
-            child
-            for parent in level
-            for child in (parent.values() if isinstance(parent, dict) else parent)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return False
-    return True
+def _depth(raw: bytes) -> int:
+    """Return how deep brackets are nested in a text of JSON, with those in its strings."""
+    brackets = np.frombuffer(raw.translate(None, _NO_BRACKETS), dtype=np.int8)
+    now = low = high = 0
+    for start in range(0, len(brackets), _AT_ONCE):
+        # The opening ones have the bit 2, the closing ones have not.
+        depths = now + np.cumsum((brackets[start : start + _AT_ONCE] & 2) - 1, dtype=np.int64)
+        now, low, high = int(depths[-1]), min(low, int(depths.min())), max(high, int(depths.max()))
+    return high - low
 
 
 def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "config") -> bytes:
@@ -144,7 +134,7 @@ def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "co
             return json.dumps(document, indent=indent, default=_scalar_or_error).encode("ascii")
         text = _text(document, "\n", " " * indent)
     except RecursionError:
-        raise ValueError("The metadata document is nested too deeply, or contains itself.") from None
+        raise ValueError(_TOO_DEEP) from None
     except TypeError as error:
         place = _unwritable(document, "")
         where = f" (at {place})" if place else ""
@@ -267,6 +257,11 @@ def plain(value: Any) -> Any:
     value
         Any value; dicts, lists and tuples are searched, and returned unchanged if there is nothing to replace.
 
+    Raises
+    ------
+    ValueError
+        If it contains itself or is nested too deeply.
+
     Examples
     --------
     >>> import numpy as np
@@ -276,14 +271,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         item = value.item()
         return item if isinstance(item, bool | int | float | str) else value
-    if type(value) is dict:
-        changed = {plain(key): plain(item) for key, item in value.items()}
-        if all(map(is_, changed, value)) and all(map(is_, changed.values(), value.values())):
-            return value
-        return changed
-    if type(value) in (list, tuple):
-        items = [plain(item) for item in value]
-        return value if all(map(is_, items, value)) else type(value)(items)
+    try:
+        if type(value) is dict:
+            changed = {plain(key): plain(item) for key, item in value.items()}
+            if all(map(is_, changed, value)) and all(map(is_, changed.values(), value.values())):
+                return value
+            return changed
+        if type(value) in (list, tuple):
+            items = [plain(item) for item in value]
+            return value if all(map(is_, items, value)) else type(value)(items)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
     return value
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import enum
 import json
-from typing import Any
+import time
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import zarr
 from zarr.errors import MetadataValidationError
 from zarr.metadata.documents import dump_document, load_document
 from zarr.settings import config
@@ -107,6 +109,7 @@ def test_a_byte_order_mark_is_passed_over() -> None:
         (b'{"a": ' + b'{"a": ' * 100_000 + b"1" + b"}" * 100_001, "nested too deeply"),
         (b'{"a": ' + b"[" * 100_000, "nested too deeply"),
         (b'{"a": ' + b"[" * 600 + b"]" * 600 + b"}", "nested too deeply"),
+        (b'{"a": [' * 300 + b"]}" * 300, "nested too deeply"),
         (b'{"a": ' + b"9" * 5000 + b"}", "not valid JSON"),
     ],
 )
@@ -120,6 +123,29 @@ def test_brackets_in_text_are_no_depth() -> None:
     assert load_document(json.dumps({"a": "[{" * 10_000}).encode(), "x") == {"a": "[{" * 10_000}
     wide = {"a": [[i] for i in range(10_000)]}
     assert load_document(json.dumps(wide).encode(), "x") == wide
+    shut = {"a": "]" * 1000, "b": [[[]]] * 1000}
+    assert load_document(json.dumps(shut).encode(), "x") == shut
+    with pytest.raises(MetadataValidationError, match="nested too deeply"):
+        load_document(b'{"a": "' + b"]" * 1000 + b'", "b": ' + b"[" * 600 + b"]" * 600 + b"}", "x")
+
+
+def test_brackets_are_counted_once() -> None:
+    begin = time.process_time()
+    load_document(b'{"a": "' + b"[" * 10_000_000 + b'"}', "x")
+    assert time.process_time() - begin < 5  # to remove pairs again and again takes 15
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_attributes_that_contain_themselves_are_one_clear_error(zarr_format: Literal[2, 3]) -> None:
+    loop: list[Any] = []
+    loop.append({"a": loop})
+    group = zarr.create_group({}, zarr_format=zarr_format)
+    with pytest.raises(ValueError, match="contains itself"):
+        group.attrs["x"] = loop
+    with pytest.raises(ValueError, match="contains itself"):
+        group.create_array("a", shape=2, dtype="i1", attributes={"x": loop})
+    assert not group.attrs
+    assert "a" not in group
 
 
 @given(st.binary(max_size=200))
