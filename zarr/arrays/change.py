@@ -36,7 +36,7 @@ from zarr.metadata.fields import as_attributes
 from zarr.notices import without_warnings
 from zarr.steps.consolidated import StoredDocuments, store_and_look_steps
 from zarr.steps.documents import hold_node, node_key
-from zarr.steps.nodes import ensure_ancestors_steps, parse_array, replace_documents_steps
+from zarr.steps.nodes import ensure_ancestors_steps, parse_array, put_documents_steps, replace_documents_steps
 from zarr.steps.requests import DeleteMany, Gather, Get, Hold, List, Put, Size, Steps, ask_steps
 from zarr.types import parse_shapelike
 
@@ -113,7 +113,7 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
     documents, place = state.metadata.to_buffer_dict(default_buffer_prototype()), handle.store_path
     if handle.bulk == "buffers":
         documents = StoredDocuments(documents)
-        yield from store_and_look_steps(place.store, place.path, documents, _put_steps(place.path, documents))
+        yield from store_and_look_steps(place.store, place.path, documents, put_documents_steps(place.path, documents))
     else:
         for name, document in documents.items():
             yield Put(node_key(place.path, name), document)
@@ -122,11 +122,6 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
     batch = handle.batch  # read once, here and below: another thread may end it
     if batch is not None:
         batch.layout = state.layout
-
-
-def _put_steps(path: str, documents: Mapping[str, Buffer]) -> Steps[None]:
-    for name, document in documents.items():
-        yield Put(node_key(path, name), document)
 
 
 def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:

@@ -19,8 +19,8 @@ from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.consolidated import record_changes_steps
 from zarr.steps.documents import node_key, node_lock
-from zarr.steps.nodes import check_absent_steps, read_node_steps
-from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Put, Staged, Steps, ask_steps
+from zarr.steps.nodes import check_absent_steps, put_documents_steps, read_nodes_steps
+from zarr.steps.requests import DeletePrefix, Gather, Hold, LockScope, Staged, Steps, ask_steps
 from zarr.storage.keys import ancestors, nearest_above, normalize_path, outermost
 from zarr.storage.path import StorePath
 from zarr.types import ZarrFormat
@@ -173,15 +173,14 @@ def _publish_steps(
 
 def _existing_steps(root: StorePath, paths: list[str], nodes: Nodes) -> Steps[dict[str, NodeMetadata]]:
     zarr_format: ZarrFormat = next((metadata.zarr_format for metadata in nodes.values()), 3)
-    found = yield Gather(_probe_steps(StorePath(root.store, path), zarr_format) for path in paths)
-    return {path: metadata for path, metadata in zip(paths, found, strict=True) if metadata is not None}
-
-
-def _probe_steps(store_path: StorePath, zarr_format: ZarrFormat) -> Steps[NodeMetadata | None]:
-    try:
-        return (yield from read_node_steps(store_path, zarr_format, copy=False))
-    except NodeNotFoundError:
-        return None
+    found = yield from read_nodes_steps([StorePath(root.store, path) for path in paths], zarr_format, copy=False)
+    existing: dict[str, NodeMetadata] = {}
+    for path, node in zip(paths, found, strict=True):
+        if not isinstance(node, Exception):
+            existing[path] = node
+        elif not isinstance(node, NodeNotFoundError):
+            raise node
+    return existing
 
 
 def create_nodes_steps(root: StorePath, nodes: Nodes) -> Steps[list[NodeRecord]]:
@@ -228,7 +227,7 @@ def _levels(paths: Iterable[str]) -> list[list[str]]:
 
 def _write_levels_steps(documents: Mapping[str, Mapping[str, Buffer]]) -> Steps[None]:
     for level in _levels(documents):
-        yield Gather(_write_steps(path, documents[path]) for path in level)
+        yield Gather(put_documents_steps(path, documents[path]) for path in level)
 
 
 def _records(root: StorePath, nodes: Nodes) -> list[NodeRecord]:
@@ -238,12 +237,6 @@ def _records(root: StorePath, nodes: Nodes) -> list[NodeRecord]:
         for level in _levels(nodes)
         for path in level
     ]
-
-
-def _write_steps(path: str, documents: Mapping[str, Buffer]) -> Steps[None]:
-    prefix = f"{path}/" if path else ""
-    for name in sorted(documents, key=lambda name: name != ".zattrs"):
-        yield Put(f"{prefix}{name}", documents[name])
 
 
 def root_of(nodes: Nodes) -> str:

@@ -17,8 +17,8 @@ from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn, warn_once
 from zarr.steps.consolidated import changes_noted, settle, touch
 from zarr.steps.documents import blame_copy, hold_node, node_key
-from zarr.steps.nodes import read_nodes_steps
-from zarr.steps.requests import Await, Delete, Gather, ListDir, Put, Steps
+from zarr.steps.nodes import put_documents_steps, read_nodes_steps
+from zarr.steps.requests import Await, Delete, Gather, ListDir, Steps
 from zarr.storage.keys import TOOL_PREFIX, ancestors
 from zarr.storage.path import StorePath
 from zarr.types import METADATA_NAMES, ZarrFormat
@@ -321,8 +321,7 @@ def _remove_copy_locked_steps(store_path: StorePath) -> Steps[None]:
         yield Delete(node_key(store_path.path, ".zmetadata"))
         return
     plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
-    for name, value in plain.to_buffer_dict(default_buffer_prototype()).items():
-        yield Put(node_key(store_path.path, name), value)
+    yield from put_documents_steps(store_path.path, plain.to_buffer_dict(default_buffer_prototype()))
 
 
 def _consolidate_locked_steps(
@@ -350,8 +349,7 @@ def _store_copy_steps(store_path: StorePath, zarr_format: ZarrFormat | None) -> 
     records = yield from members_steps(handle, None, use_consolidated_for_children=False)
     handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=nest(records))
     documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
-    for name, value in documents.items():
-        yield Put(node_key(store_path.path, name), value)
+    yield from put_documents_steps(store_path.path, documents)
     return handle, list(documents)
 
 

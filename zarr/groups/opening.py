@@ -14,7 +14,7 @@ from zarr.metadata.documents import document_place, load_document, locate
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn, without_warnings
 from zarr.steps.consolidated import settle, version
-from zarr.steps.documents import blame_copy, blame_inline_copy, name_store, wanted_names
+from zarr.steps.documents import blame_copy, blame_inline_copy, document_name, name_store, wanted_names
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import GetMany, ListDir, Steps
 from zarr.storage.path import StorePath
@@ -110,7 +110,7 @@ def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | st
         raise TypeError("use_consolidated must be a bool or None for Zarr format 3.")
     load = load_without_copy if use_consolidated is False else load_with_copy
     try:
-        document = load(raw.to_bytes(), _name(store_path, "zarr.json"))
+        document = load(raw.to_bytes(), document_name(store_path, "zarr.json"))
         if document.get("node_type") == "array":
             raise errors.ContainsArrayError(store_path.store, store_path.path)
         metadata = GroupMetadata.from_dict(
@@ -126,14 +126,10 @@ def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | st
     return metadata
 
 
-def _name(store_path: StorePath, document: str) -> str:
-    return f"{store_path.label}/{document}"
-
-
 def _from_parts(group: Buffer, attributes: Buffer | None, store_path: StorePath) -> GroupMetadata:
-    document = load_document(group.to_bytes(), _name(store_path, ".zgroup"))
+    document = load_document(group.to_bytes(), document_name(store_path, ".zgroup"))
     document["attributes"] = (
-        {} if attributes is None else load_document(attributes.to_bytes(), _name(store_path, ".zattrs"))
+        {} if attributes is None else load_document(attributes.to_bytes(), document_name(store_path, ".zattrs"))
     )
     return GroupMetadata.from_dict(document, path=store_path.path, name=".zgroup")
 
@@ -150,7 +146,7 @@ def _with_copy(
             )
         return metadata
     try:
-        document = load_document(raw.to_bytes(), _name(store_path, name))
+        document = load_document(raw.to_bytes(), document_name(store_path, name))
     except errors.MetadataValidationError as error:
         blame_copy(error, store_path)
         raise

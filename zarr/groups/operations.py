@@ -408,9 +408,7 @@ def _change_attributes_steps(
     documents = stored.to_buffer_dict(default_buffer_prototype())
     if stored.consolidated_metadata is None and b'"consolidated_metadata"' in found.get(INLINE, b""):
         documents[INLINE] = _with_stored_copy(stored, found[INLINE], f"{prefix}{INLINE}")
-    for name, value in documents.items():
-        if name in names:
-            yield Put(f"{prefix}{name}", value)
+    yield from nodes.put_documents_steps(handle.path, {name: documents[name] for name in documents if name in names})
     handle.show_stored(merged)
     return stored
 

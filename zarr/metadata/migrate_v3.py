@@ -17,10 +17,12 @@ from zarr.errors import GroupNotFoundError
 from zarr.groups.group import Group
 from zarr.metadata import convert
 from zarr.metadata.documents import load_document
-from zarr.metadata.group import GroupMetadata, parse_member
+from zarr.metadata.group import GroupMetadata
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.runners.choose import async_runner_for, runner_for
+from zarr.steps.documents import parse_v2
+from zarr.steps.nodes import read_documents_steps
 from zarr.steps.requests import Delete, Gather, Get, ListDir, Put, Steps
 from zarr.storage.keys import join
 from zarr.storage.path import StorePath
@@ -187,13 +189,8 @@ def _is_array_steps(path: str, names: set[str]) -> Steps[bool]:
 
 
 def _read_steps(path: str, document: str) -> Steps[ArrayV2Metadata | GroupMetadata]:
-    key, attributes_key = join(path, document), join(path, ZATTRS_JSON)
-    raw = yield Get(key)
-    raw_attributes = yield Get(attributes_key)
-    members = load_document(raw.to_bytes(), key)
-    if raw_attributes is not None:
-        members["attributes"] = load_document(raw_attributes.to_bytes(), attributes_key)
-    metadata = parse_member(members, path)
+    found = yield from read_documents_steps(path, (document, ZATTRS_JSON))
+    metadata = parse_v2(found, document, path)
     assert not isinstance(metadata, ArrayV3Metadata)
     return metadata
 

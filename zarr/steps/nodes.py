@@ -127,9 +127,9 @@ def read_node_steps(
 
 
 def read_nodes_steps(
-    places: Sequence[StorePath], zarr_format: ZarrFormat | None = None
+    places: Sequence[StorePath], zarr_format: ZarrFormat | None = None, copy: bool = True
 ) -> Steps[list[NodeMetadata | Exception]]:
-    """Read the metadata of the nodes at many places, all documents together.
+    """Read the metadata of the nodes at many places, all documents together; parameters as :func:`read_node_steps`.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def read_nodes_steps(
     for index, place in enumerate(places):
         found = zip(names, values[index * width : (index + 1) * width], strict=True)
         try:
-            nodes.append(node_of({name: raw.to_bytes() for name, raw in found if raw is not None}, place))
+            nodes.append(node_of({name: raw.to_bytes() for name, raw in found if raw is not None}, place, copy))
         except (NodeNotFoundError, ValueError, TypeError, KeyError, OverflowError) as error:
             nodes.append(error)
     return nodes
@@ -268,11 +268,11 @@ def _put_absent_steps(path: str, documents: dict[str, Buffer]) -> Steps[bool]:
 def replace_documents_steps(path: str, documents: Mapping[str, Buffer], locking: str) -> Steps[None]:
     """Store documents of an existing node under its lock, which is released at the end of these steps."""
     yield hold_node(path, locking)
-    for name, value in documents.items():
-        yield requests.Put(node_key(path, name), value)
+    yield from put_documents_steps(path, documents)
 
 
-def _put_steps(path: str, documents: dict[str, Buffer]) -> Steps[None]:
+def put_documents_steps(path: str, documents: Mapping[str, Buffer]) -> Steps[None]:
+    """Store the documents of a node, the one that makes it a node last."""
     for name in sorted(documents, key=MAKING.__contains__):
         yield requests.Put(node_key(path, name), documents[name])
 
@@ -412,7 +412,7 @@ def _write_in_place_steps(new: _NewNode) -> Steps[None]:
 def _put_node_steps(path: str, documents: dict[str, Buffer], overwrite: bool) -> Steps[bool]:
     if not overwrite:
         return (yield from _put_absent_steps(path, documents))
-    yield from _put_steps(path, documents)
+    yield from put_documents_steps(path, documents)
     return True
 
 
@@ -427,7 +427,7 @@ def _stage_node_steps(new: _NewNode) -> Steps[None]:
             yield requests.DeletePrefix(path)
         if new.contents is not None:
             yield from new.contents()
-        yield from _put_steps(path, new.documents)
+        yield from put_documents_steps(path, new.documents)
 
     top = new.missing[0] if new.missing else path
     try:
