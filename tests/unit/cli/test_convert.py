@@ -81,5 +81,5 @@ def test_chunks_that_are_chosen(run: Run, tmp_path: Path) -> None:
 def test_an_array_that_is_no_table(run: Run, tmp_path: Path) -> None:
     zarr.create_array(tmp_path / "a.zarr", data=np.zeros((3, 2)))
     said = run("convert", str(tmp_path / "a.zarr"), str(tmp_path / "a.csv"), code=1).err
-    assert "there is no array of one dimension" in said
+    assert "it is no array of one dimension, and no column" in said
     assert ".zarr-convert" not in said
