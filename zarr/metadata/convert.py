@@ -12,6 +12,7 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Co
 from zarr.abc.numcodec import Numcodec
 from zarr.chunks import RegularChunkGridMetadata
 from zarr.chunks.keys import V2ChunkKeyEncoding
+from zarr.codecs.base.streams import DTYPE_PARAMETERS
 from zarr.codecs.blosc import BLOSC_SHUFFLE
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.transpose import TransposeCodec
@@ -116,8 +117,9 @@ def convert_filters(filters: tuple[Numcodec, ...], dtype: ZDType[Any, Any]) -> l
     TypeError
         If a filter that changes the array comes after one that changes bytes.
     ValueError
-        If a filter has no counterpart.
+        If a filter has no counterpart, or takes its elements for those of another byte order.
     """
+    _check_byte_orders(filters, dtype)
     arrays: list[Codec] = []
     after: list[Codec] = []
     serializer: ArrayBytesCodec | None = None
@@ -134,6 +136,24 @@ def convert_filters(filters: tuple[Numcodec, ...], dtype: ZDType[Any, Any]) -> l
                 f"Filter {type(codec)} is not a BytesBytesCodec: format 3 has no array codec after codecs of bytes."
             )
     return [*arrays, serializer or _bytes_codec(dtype, filters), *after]
+
+
+def _check_byte_orders(filters: tuple[Numcodec, ...], dtype: ZDType[Any, Any]) -> None:
+    """Raise ValueError if a filter takes its elements for those of another byte order.
+
+    Filters of format 2 work on bytes, those of format 3 on numbers: no document of format 3 describes such values.
+    """
+    current = dtype.to_native_dtype()
+    for numcodec in filters:
+        config = numcodec.get_config()
+        plain, stored = (config.get(key) for key in DTYPE_PARAMETERS.get(numcodec.codec_id, ("", "")))
+        given = np.dtype(plain) if isinstance(plain, str) else current
+        if given != current and given == current.newbyteorder():
+            raise ValueError(
+                f"Filter {numcodec!r} reads elements of {current.str!r} in the other byte order, which format 3 cannot "
+                "describe; zarr.tools.convert(..., zarr_format=3) copies the elements"
+            )
+        current = np.dtype(stored) if isinstance(stored, str) else given
 
 
 def convert_compressor(compressor: Numcodec, dtype: ZDType[Any, Any]) -> BytesBytesCodec:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import zarr
 from tests.unit.codecs.specs import FIXED_DTYPES, buffer, chunk_spec, random_array, same
 from zarr.codecs import (
     BloscCodec,
@@ -160,6 +161,32 @@ def test_array_codecs_are_those_of_numcodecs(ours: Any, name: str, theirs: Any, 
     assert chain.encode(np.asarray(array, order=order)).to_bytes() == stored.tobytes()
     expected = np.asarray(theirs.decode(stored)).view(array.dtype).reshape(4, 6)
     assert same(chain.decode(buffer(stored.tobytes())), expected)
+
+
+@pytest.mark.parametrize("shards", [None, (8,)])
+@pytest.mark.parametrize(
+    ("codec", "name"),
+    [
+        (wrapped.Delta(dtype=">i4"), ">i4"),
+        (wrapped.Delta(dtype=">i4", astype=">i2"), ">i4"),
+        (wrapped.FixedScaleOffset(offset=3, scale=1, astype=">i2"), ">f4"),
+        (wrapped.FixedScaleOffset(offset=0, scale=1, dtype=">i4", astype="<i4"), ">i4"),
+        (wrapped.Quantize(digits=1), ">f8"),
+        (wrapped.AsType(encode_dtype=">f4", decode_dtype=">f8"), ">f8"),
+    ],
+    ids=lambda value: str(value)[:16],
+)
+def test_parameters_in_another_byte_order_than_the_array_that_is_opened(codec: Any, name: str, shards: Any) -> None:
+    """Documents of format 3 keep the byte order of a codec's parameters, but none of the data type."""
+    store = zarr.storage.MemoryStore()
+    expected = np.array([200, 500, 900, 1300, 0, 256, 255, 17], dtype=name)
+    made = zarr.create_array(store, shape=8, chunks=4, shards=shards, dtype=name, filters=[codec])
+    made[:] = expected
+    opened = zarr.open_array(store, mode="r+")
+    assert opened.dtype == expected.dtype.newbyteorder("=")
+    assert opened[:].tolist() == expected.tolist()
+    opened[2:6] = expected[2:6] = expected[2:6][::-1]
+    assert opened[:].tolist() == made[:].tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize(("name", "codec"), [("string", VLenUTF8Codec()), ("bytes", VLenBytesCodec())])

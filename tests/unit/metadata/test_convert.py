@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numcodecs
+import numpy as np
 import pytest
 
+import zarr
 from zarr.buffer.core import default_buffer_prototype
 from zarr.dtype import Float64, Int32, UInt8, VariableLengthBytes, VariableLengthUTF8
 from zarr.metadata import ArrayV2Metadata, GroupMetadata
 from zarr.metadata.convert import convert_array_metadata, convert_group_metadata, find_codec
+from zarr.storage import MemoryStore
 
 DATA = Path(__file__).parent / "data"
 OLD: dict[str, dict[str, str]] = json.loads((DATA / "documents.json").read_text())
@@ -56,6 +59,39 @@ def test_byte_order_is_that_of_what_is_stored() -> None:
     )
     codecs: Any = convert_array_metadata(old).to_dict()["codecs"]
     assert codecs[1] == {"name": "bytes", "configuration": {"endian": "little"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "filters"),
+    [
+        (">i4", [numcodecs.Delta(">i4")]),
+        (">i4", [numcodecs.Delta(">i4", astype="<i8")]),
+        (">f8", [numcodecs.FixedScaleOffset(1, 2, ">f8", "<i4")]),
+        (">f4", [numcodecs.FixedScaleOffset(0, 1, ">f4", ">i4"), numcodecs.Delta(">i4"), numcodecs.Shuffle(4)]),
+        ("<f8", [numcodecs.AsType(">f4", "<f8")]),
+        (">f8", [numcodecs.Quantize(1, ">f8", ">f4")]),
+    ],
+    ids=str,
+)
+def test_chunks_behind_filters_of_any_byte_order_are_read(name: str, filters: list[Any]) -> None:
+    store = MemoryStore()
+    array = zarr.create_array(
+        store, shape=6, chunks=3, dtype=name, filters=filters, zarr_format=2, chunk_key_encoding={"name": "v2"}
+    )
+    array[:] = [200, 500, 900, 1300, 256, 17]
+    assert isinstance(array.metadata, ArrayV2Metadata)
+    for key, value in convert_array_metadata(array.metadata).to_buffer_dict(default_buffer_prototype()).items():
+        store.set_sync(key, value)
+    new = zarr.open_array(store, zarr_format=3)
+    assert np.asarray(new[:]).tolist() == [200, 500, 900, 1300, 256, 17]
+
+
+def test_filters_that_take_elements_for_others_have_no_counterpart() -> None:
+    assert codecs_of(filters=[numcodecs.Delta("<i4")])[0] == "numcodecs.delta"
+    with pytest.raises(ValueError, match="other byte order"):
+        codecs_of(filters=[numcodecs.Delta(">i4")])
+    with pytest.raises(ValueError, match="'<i2' in the other byte order"):
+        codecs_of(filters=[numcodecs.Delta("<i4", astype="<i2"), numcodecs.Delta(">i2")])
 
 
 def test_a_shuffle_that_depends_on_the_item() -> None:

@@ -201,7 +201,8 @@ class NumcodecArray(FunctionCodec):
     """A bound array-to-array codec of numcodecs.
 
     These codecs read an array in the order of its memory, so they get contiguous arrays only; otherwise the stored
-    bytes would depend on the memory layout of the caller's array.
+    bytes would depend on the memory layout of the caller's array. They also read it in the byte order of their own
+    parameters (``dtype=">f4"``), which a document of format 3 keeps, while the array that is opened has another one.
     """
 
     def __init__(self, name: str, spec: ArraySpec, out_spec: ArraySpec, codec: Numcodec) -> None:
@@ -209,17 +210,21 @@ class NumcodecArray(FunctionCodec):
         self._codec = codec
         self._shape, self._dtype = spec.shape, native_dtype(spec)
         self._out_shape, self._out_dtype = out_spec.shape, native_dtype(out_spec)
+        plain, stored = (codec.get_config().get(key) for key in DTYPE_PARAMETERS.get(codec.codec_id, ("", "")))
+        self._plain = np.dtype(plain or self._dtype)
+        self._stored = np.dtype(stored or plain or self._out_dtype)
 
     def _encode_array(self, data: AnyArray) -> AnyArray:
-        contiguous = np.ascontiguousarray(data).reshape(data.shape)
+        contiguous = np.ascontiguousarray(in_byte_order(data, self._plain)).reshape(data.shape)
         encoded = np.asarray(numcodec_encode(self.name, self._codec, contiguous))
         if encoded.size != element_count(self._out_shape) or encoded.dtype.itemsize != self._out_dtype.itemsize:
             return encoded
+        encoded = in_byte_order(encoded, self._out_dtype)
         # Some return the bits of their result as integers; these are not to be converted as numbers.
         return np.ascontiguousarray(encoded).view(self._out_dtype).reshape(self._out_shape)
 
     def _decode_array(self, data: AnyArray) -> AnyArray:
-        contiguous = np.ascontiguousarray(data).reshape(data.shape)
+        contiguous = np.ascontiguousarray(in_byte_order(data, self._stored)).reshape(data.shape)
         decoded = np.asarray(numcodec_decode(self.name, self._codec, contiguous, None))
         return shaped(self.name, decoded, self._shape, self._dtype)
 
@@ -242,6 +247,21 @@ class NumcodecSerializer(BoundBase):
         return shaped(self.name, decoded, self._shape, self._dtype)
 
 
+def in_byte_order(data: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
+    """Return numbers in the byte order of a dtype; as they are if their own dtype differs in more than that.
+
+    Examples
+    --------
+    >>> in_byte_order(np.array([1, 2], ">i2"), np.dtype("<i2")).tobytes()
+    b'\\x01\\x00\\x02\\x00'
+    >>> in_byte_order(np.array([1.5], "<f4"), np.dtype("<i4"))
+    array([1.5], dtype=float32)
+    """
+    if data.dtype == dtype or data.dtype.newbyteorder("=") != dtype.newbyteorder("="):
+        return data
+    return data.astype(dtype)
+
+
 def shaped(name: str, decoded: AnyArray, shape: tuple[int, ...], dtype: np.dtype[Any]) -> AnyArray:
     """Return the decoded result of a numcodecs object as an array of a shape and dtype.
 
@@ -256,6 +276,7 @@ def shaped(name: str, decoded: AnyArray, shape: tuple[int, ...], dtype: np.dtype
     array([0, 0], dtype=int32)
     """
     count = element_count(shape)
+    decoded = in_byte_order(decoded, dtype)
     if decoded.dtype != dtype and decoded.nbytes == count * dtype.itemsize:
         decoded = np.ascontiguousarray(decoded).reshape(-1).view(dtype)
     if decoded.size != count:
