@@ -1,6 +1,7 @@
 """Find arrays that hold the fill value only."""
 cimport numpy as cnp
 
+from libc.math cimport copysign
 from libc.string cimport memcmp
 
 from zarr_core.chunks cimport RELEASE_GIL_BYTES, fixed_width, scalar_array
@@ -67,8 +68,15 @@ cdef bint same_numbers(cnp.ndarray array, cnp.ndarray scalar):
 
 
 cdef bint same(object a, object b):
-    if a is b or (isinstance(a, float) and isinstance(b, float) and a != a and b != b):
+    """Compare two objects; another type is another value, which reads back as itself only if it is stored."""
+    if a is b:
         return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return (a != a and b != b) or (a == b and copysign(1, a) == copysign(1, b))
+    if isinstance(a, np.ndarray):  # an empty one is equal to anything, element by element
+        return a.dtype == b.dtype and np.array_equal(a, b)
     equal = a == b
     return bool(equal) if np.ndim(equal) == 0 else bool(np.all(equal))
 

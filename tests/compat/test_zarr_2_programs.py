@@ -135,6 +135,40 @@ def test_objects_one_by_one(parameters: dict[str, Any], values: list[Any]) -> No
     assert [v.tolist() if isinstance(v, np.ndarray) else v for v in array[:]] == values
 
 
+@pytest.mark.parametrize("how", ["create_dataset", "array", "require_dataset"])
+@pytest.mark.parametrize(
+    ("parameters", "values"),
+    [
+        ({"dtype": str}, ["a", "bc", "longer"]),
+        ({"dtype": object, "object_codec": numcodecs.VLenUTF8()}, ["a", "bc", "longer"]),
+        ({"dtype": object, "filters": [numcodecs.VLenUTF8()]}, ["a", "bc", "longer"]),
+        ({"dtype": bytes}, [b"a", b"bc", b"longer"]),
+        ({"dtype": "bytes", "fill_value": None}, [b"a", b"bc", b"longer"]),
+        ({"dtype": object, "object_codec": numcodecs.JSON()}, [{"a": 1}, [1, 2], None]),
+        ({"dtype": "array:i4"}, [[1], [2, 3], []]),
+    ],
+    ids=str,
+)
+def test_members_of_objects_from_data(parameters: dict[str, Any], values: list[Any], how: str) -> None:
+    """What is appended is kept whole: NumPy's type for ``str`` is as long as the longest text of some data."""
+    root = zarr.group(store=zarr.MemoryStore())
+    data = np.empty(2, dtype=object)
+    data[:] = [np.array(v, "i4") for v in values[:2]] if parameters["dtype"] == "array:i4" else values[:2]
+    shape = {"shape": 2} if how == "require_dataset" else {}
+    getattr(root, how)("x", data=data, chunks=2, **shape, **parameters)
+    array: Any = root.require_dataset("x", shape=2, dtype=parameters["dtype"])
+    last = np.empty(1, dtype=object)
+    last[0] = np.array(values[2], "i4") if parameters["dtype"] == "array:i4" else values[2]
+    array.append(last)
+    assert [v.tolist() if isinstance(v, np.ndarray) else v for v in root["x"][:]] == values
+
+
+def test_members_of_format_3_hold_texts_of_any_length() -> None:
+    array = zarr.group().create_dataset("x", data=["a", "bc"], dtype=str)
+    array.append(["longer"])
+    assert array[:].tolist() == ["a", "bc", "longer"]
+
+
 def test_arrays_and_groups_of_a_store() -> None:
     store = zarr.MemoryStore()
     root = zarr.group(store)

@@ -152,6 +152,19 @@ def test_is_filled(module: Any, dtype: str, value: Any, filled: bool) -> None:
 
 
 @pytest.mark.parametrize("module", [chunks, reference])
+def test_objects_of_another_type_are_another_value(module: Any) -> None:
+    """Else they would not be stored, and be read as the fill value."""
+    array, value = np.empty(2, dtype=object), np.empty((), dtype=object)
+    for fill in (None, 0, 0.0, False, "", [], np.zeros(0), np.zeros(1)):
+        value[()] = fill
+        for item in (None, 0, 0.0, -0.0, False, "", b"", [], {}, np.zeros(0), np.zeros(1), np.zeros(0, "i4")):
+            array[0] = array[1] = item
+            assert FILL_VALUES[module].is_filled(array, value) is (repr(item) == repr(fill)), (fill, item)
+    value[()], array[0], array[1] = np.nan, float("nan"), -float("nan")
+    assert FILL_VALUES[module].is_filled(array, value)
+
+
+@pytest.mark.parametrize("module", [chunks, reference])
 def test_is_filled_with_nan(module: Any) -> None:
     payload = np.array([0x7FF8000000000001, 0xFFF8000000000000], dtype="u8").view("f8")
     for array in (payload, payload.astype(">f8"), payload.astype("f4"), payload.astype("f2")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,11 @@ def is_filled(array: NDArray[Any], fill_value: Any) -> bool:
 def _same(a: Any, b: Any) -> bool:
     if a is b:
         return True
-    if isinstance(a, float) and isinstance(b, float) and a != a and b != b:
-        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float):
+        return (a != a and b != b) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and np.array_equal(a, b)
     equal = a == b
     return bool(equal) if np.ndim(equal) == 0 else bool(np.all(equal))

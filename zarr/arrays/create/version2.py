@@ -57,7 +57,7 @@ def warn_without_effect(given: Mapping[str, Any], function: str | None = None) -
 
 def legacy_array_steps(
     store_path: StorePath,
-    shape: Any,
+    shape: Any = None,
     *,
     chunks: Any = None,
     dtype: Any = None,
@@ -489,8 +489,8 @@ def implied_object_codec(parameters: Mapping[str, Any]) -> tuple[Mapping[str, An
 
     ``bytes`` means byte strings of variable length, ``"array:i4"`` arrays of variable length, as in zarr-python 2.
     """
-    dtype, filters = parameters["dtype"], parameters["filters"]
-    if dtype is bytes:
+    dtype, filters = parameters.get("dtype"), parameters.get("filters")
+    if dtype is bytes or (isinstance(dtype, str) and dtype == "bytes"):
         return {**parameters, "dtype": object}, {"id": "vlen-bytes"}
     if isinstance(dtype, str) and dtype.startswith("array:"):
         return {**parameters, "dtype": object}, {"id": "vlen-array", "dtype": dtype.removeprefix("array:")}
@@ -545,7 +545,9 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         parameters.pop("shape", None)
         dtype = parameters.pop("dtype", None)
         if dtype is not None:
-            parameters["data"] = parameters["data"].astype(dtype)
+            # Of any length: for NumPy the type str is as long as the longest text of these data.
+            strings = dtype is str or (isinstance(dtype, str) and dtype in ("str", "string"))
+            parameters["data"] = parameters["data"].astype(np.dtypes.StringDType() if strings else dtype)
     elif parameters.get("dtype") is None:
         parameters["dtype"] = np.dtype("float64")
     return parameters

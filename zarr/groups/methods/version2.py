@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from zarr.arrays.array import Array
-from zarr.arrays.create.version2 import dataset_parameters
+from zarr.arrays.create.version2 import dataset_parameters, implied_object_codec
 from zarr.arrays.methods.properties import OlderNodeMembers
 from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.groups.methods.members import HasMembers
@@ -313,12 +313,13 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         >>> zarr.group().create_dataset("x", data=[1, 2, 3], chunks=True).shape
         (3,)
         """
-        if kwargs.get("object_codec") is not None:
-            if self.metadata.zarr_format == 3:
-                raise ValueError(
-                    f"the group at {self.store_path.label} is of format 3, which has no codecs for objects such as "
-                    f"{kwargs['object_codec']!r}: make the group with zarr_format=2, or store strings with dtype=str"
-                )
+        objects = kwargs.get("object_codec")
+        if objects is not None and self.metadata.zarr_format == 3:
+            raise ValueError(
+                f"the group at {self.store_path.label} is of format 3, which has no codecs for objects such as "
+                f"{objects!r}: make the group with zarr_format=2, or store strings with dtype=str"
+            )
+        if self.metadata.zarr_format == 2 and (objects is not None or implied_object_codec(kwargs)[1] is not None):
             return self._make(like_steps(self._handle, name, **kwargs))
         return self._make(member_array_steps(self._handle, name, **dataset_parameters(kwargs)))
 
@@ -357,7 +358,8 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         made = None if name in self else self._unless_made(name, shape=shape, dtype=dtype, **kwargs)
         if made is None:
             found = self.require_array(name, shape=shape, dtype=dtype if exact else None, exact=exact)
-            if dtype is not None and not np.can_cast(dtype, found.dtype):
+            # What texts and objects of any length are, zarr-python 2 called dtype=object: all fits there.
+            if dtype is not None and found.dtype.kind not in "OT" and not np.can_cast(dtype, found.dtype):
                 raise TypeError(f"Incompatible dtype ({np.dtype(dtype)} cannot be stored as {found.dtype})")
             return found
         return made
