@@ -144,6 +144,20 @@ def test_format_2_to_3_and_back() -> None:
     np.testing.assert_array_equal(back.result["a"][:], DATA)
 
 
+def test_scalars_beside_named_dimensions_name_theirs_in_format_2() -> None:
+    """Else xarray refuses the whole group: it asks for names of each array."""
+    root = zarr.create_group({})
+    root.create_array("crs", shape=(), dtype="i4")
+    root.create_array("below/t", shape=3, dtype="i4", dimension_names=["x"])
+    old: Any = zarr.tools.convert(root, {}, zarr_format=2).result
+    assert old["crs"].attrs.asdict() == {"_ARRAY_DIMENSIONS": []}
+    back: Any = zarr.tools.convert(old, {}, zarr_format=3).result
+    assert back["crs"].attrs.asdict() == {}
+    plain = zarr.create_group({})
+    plain.create_array("a", shape=(), dtype="i4")
+    assert zarr.tools.convert(plain, {}, zarr_format=2).result["a"].attrs.asdict() == {}
+
+
 def test_what_format_2_lacks_is_listed() -> None:
     array = zarr.create_array({}, data=DATA, chunks=(5, 7), shards=(10, 7), dimension_names=["y", None],
                               filters=[zarr.codecs.TransposeCodec(order=(1, 0))],

@@ -323,6 +323,40 @@ def test_fill_values_that_are_lost_are_listed(tmp_path: Path) -> None:
     assert convert(tmp_path / "a.h5", tmp_path / "2.zarr", zarr_format=2).losses == (missing,)
 
 
+@pytest.mark.parametrize("target", ["a.zarr", "old.zarr", "a.json"])
+def test_variables_are_as_long_as_their_unlimited_dimension(target: str, tmp_path: Path) -> None:
+    """NetCDF reads what nobody wrote as fill values; in the file a variable ends after its last element."""
+    netcdf = pytest.importorskip("netCDF4")
+    xr = pytest.importorskip("xarray")
+    with netcdf.Dataset(tmp_path / "a.nc", "w") as file:
+        for name in ("time", "run"):
+            file.createDimension(name, None)
+        file.createDimension("x", 3)
+        file.createVariable("time", "f8", ("time",))[:2] = [0, 1]
+        file.createVariable("long", "i2", ("time", "x"), chunksizes=(4, 3))[:6] = np.arange(18).reshape(6, 3)
+        file.createVariable("short", "f4", ("time", "x"), fill_value=-1, chunksizes=(2, 3))[:3] = 7
+        file.createVariable("never", "i4", ("time",))
+        file.createVariable("text", str, ("time",))[0] = "a"
+        below = file.createGroup("below")
+        below.createVariable("longest", "u1", ("run",))[:4] = 5
+        below.createVariable("other", "i4", ("run",))
+        below.createVariable("crs", "i4", ())[...] = 1
+    given: Any = {"virtual": True} if target == "a.json" else {"zarr_format": 2 if target == "old.zarr" else 3}
+    zarr.tools.convert(str(tmp_path / "a.nc"), str(tmp_path / target), **given)
+    for group in ("", "below"):
+        with netcdf.Dataset(tmp_path / "a.nc") as file:
+            file.set_auto_mask(False)
+            variables = (file[group] if group else file).variables
+            expected = {name: variable[...] for name, variable in variables.items()}
+        for name, values in expected.items():
+            found = zarr.open_array(tmp_path / target, path=f"{group}/{name}", mode="r")[...]
+            assert np.shape(found) == values.shape
+            assert np.asarray(found).tolist() == values.tolist()
+        if target != "a.json":
+            opened = xr.open_zarr(tmp_path / target, group=group, consolidated=False, chunks=None, decode_cf=False)
+            assert set(opened.variables) == set(expected)
+
+
 def test_groups_of_netcdf(tmp_path: Path) -> None:
     netcdf = pytest.importorskip("netCDF4")
     with netcdf.Dataset(tmp_path / "a.nc", "w") as file:

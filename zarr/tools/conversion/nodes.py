@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -44,7 +45,8 @@ def contents_of(node: Array[Any] | Group, losses: list[str]) -> Contents:
     """
     if isinstance(node, Array):
         return _array_contents("", node, losses)
-    return _group_contents("", node, losses)
+    contents = _group_contents("", node, losses)
+    return _with_named_scalars(contents) if _names_dimensions(contents) else contents
 
 
 def _group_contents(path: str, group: Group, losses: list[str]) -> GroupContents:
@@ -54,6 +56,20 @@ def _group_contents(path: str, group: Group, losses: list[str]) -> GroupContents
         make: Any = _array_contents if isinstance(member, Array) else _group_contents
         members[name] = make(below, member, losses)
     return GroupContents(group.attrs.asdict(), members)
+
+
+def _names_dimensions(contents: Contents) -> bool:
+    """Return True if an array names its dimensions."""
+    if isinstance(contents, ArrayContents):
+        return contents.dimension_names is not None
+    return any(map(_names_dimensions, contents.members.values()))
+
+
+def _with_named_scalars(contents: Any) -> Any:
+    """Return contents where arrays without dimensions name all of theirs: xarray asks for it in format 2."""
+    if isinstance(contents, ArrayContents):
+        return replace(contents, dimension_names=()) if contents.shape == () else contents
+    return replace(contents, members={name: _with_named_scalars(each) for name, each in contents.members.items()})
 
 
 def _array_contents(path: str, array: Array[Any], losses: list[str]) -> ArrayContents:

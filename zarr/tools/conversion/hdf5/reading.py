@@ -23,10 +23,12 @@ class ReadDataset:
     file, path : str
     dtype : numpy.dtype
         The data type of the elements in Zarr.
+    shape : tuple of int
+        The shape in Zarr: a variable of NetCDF is as long as its dimension, also where nothing was written yet.
     """
 
-    def __init__(self, file: str, path: str, dtype: np.dtype[Any]) -> None:
-        self.file, self.path, self.dtype = file, path, dtype
+    def __init__(self, file: str, path: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+        self.file, self.path, self.dtype, self.shape = file, path, dtype, shape
         self._dataset: Any = None
 
     def __call__(self, region: tuple[slice, ...]) -> Any:
@@ -40,12 +42,21 @@ class ReadDataset:
         if self._dataset is None:
             self._dataset = h5py.File(self.file, "r")[self.path]
         try:
-            return elements(self._dataset[region], self.dtype)
+            found = elements(self._dataset[region], self.dtype)
+            return found if self._dataset.shape == self.shape else self._padded(found, region)
         except UnicodeDecodeError as error:
             raise ValueError(
                 f"{self.file}: {self.path} holds bytes that are no text in UTF-8: {error}. Convert the other parts "
                 f"of the file (FILE::PATH), and read this one by h5py: file[{self.path!r}].asstr('latin-1')"
             ) from error
+
+    def _padded(self, found: Any, region: tuple[slice, ...]) -> Any:
+        """Return a region with the fill value where the dataset ends before the shape."""
+        wanted = tuple(part.stop - part.start for part in region)
+        fill = "" if self.dtype.kind == "T" else np.asarray(self._dataset.fillvalue).astype(self.dtype)
+        whole = np.full(wanted, fill, self.dtype)
+        whole[tuple(slice(0, length) for length in found.shape)] = found
+        return whole
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_dataset": None}
@@ -79,6 +90,7 @@ class _Reader:
     def __init__(self, path: str, file: h5py.File, losses: list[str]) -> None:
         self.path, self.losses = path, losses
         self.is_netcdf = "_NCProperties" in file.attrs
+        self.unlimited = _unlimited_lengths(file) if self.is_netcdf else {}
         self.seen: dict[Any, str] = {}
         """The paths of objects by their identity: an object may have several names."""
 
@@ -130,16 +142,26 @@ class _Reader:
         codecs, missing = codecs_of_filters(dataset)
         for name in missing:
             lose(self.losses, path, f"the filter {name}: Zarr has none that does the same, the codecs are chosen anew")
+        shape = self._shape(dataset)
         return ArrayContents(
-            dataset.shape,
+            shape,
             dtype,
-            ReadDataset(self.path, dataset.name, dtype),
+            ReadDataset(self.path, dataset.name, dtype, shape),
             chunks=dataset.chunks,
             fill_value=self._fill_value(dataset, dtype),
             dimension_names=self._dimensions(dataset),
             attributes=attributes_of(dataset, path, self.is_netcdf, self.losses),
             filters=None,
             compressors=codecs,
+        )
+
+    def _shape(self, dataset: h5py.Dataset) -> tuple[int, ...]:
+        """Return the shape, with the lengths of unlimited dimensions: a dataset ends where its last element is."""
+        scales = (_scale_of(dataset, axis, self.is_netcdf) if self.unlimited else None for axis in range(dataset.ndim))
+        lengths = zip(dataset.shape, dataset.maxshape, scales, strict=True)
+        return tuple(
+            length if most is not None or scale is None else self.unlimited.get(scale.id, length)
+            for length, most, scale in lengths
         )
 
     def _dimension(self, path: str, scale: h5py.Dataset) -> None:
@@ -155,10 +177,8 @@ class _Reader:
     def _dimensions(self, dataset: h5py.Dataset) -> tuple[str | None, ...] | None:
         names: list[str | None] = []
         for axis, dimension in enumerate(dataset.dims):
-            scale = dimension[0].name.rpartition("/")[2] if len(dimension) else None
-            if scale is None and dataset.is_scale and (dataset.ndim == 1 or (self.is_netcdf and axis == 0)):
-                scale = dataset.name.rpartition("/")[2]
-            names.append(scale or dimension.label or None)
+            scale = _scale_of(dataset, axis, self.is_netcdf)
+            names.append((scale.name.rpartition("/")[2] if scale is not None else None) or dimension.label or None)
         return tuple(names) if any(names) or (self.is_netcdf and not names) else None
 
     def _fill_value(self, dataset: h5py.Dataset, dtype: np.dtype[Any]) -> Any:
@@ -166,6 +186,29 @@ class _Reader:
             return None
         value = dataset.fillvalue
         return np.asarray(value).astype(dtype)[()] if dtype.fields is None else plain_void(value, dtype)
+
+
+def _scale_of(dataset: h5py.Dataset, axis: int, is_netcdf: bool) -> h5py.Dataset | None:
+    """Return the dimension scale of an axis, which may be the dataset itself."""
+    dimension = dataset.dims[axis]
+    if len(dimension):
+        return dimension[0]
+    is_its_own = dataset.is_scale and (dataset.ndim == 1 or (is_netcdf and axis == 0))
+    return dataset if is_its_own else None
+
+
+def _unlimited_lengths(file: h5py.File) -> dict[Any, int]:
+    """Return the length of each unlimited dimension of a NetCDF file: that of its longest variable."""
+    found: dict[Any, int] = {}
+
+    def visit(_name: str, node: Any) -> None:
+        if isinstance(node, h5py.Dataset) and node.shape is not None and None in node.maxshape:
+            for axis, (length, most) in enumerate(zip(node.shape, node.maxshape, strict=True)):
+                if most is None and (scale := _scale_of(node, axis, True)) is not None:
+                    found[scale.id] = max(length, found.get(scale.id, 0))
+
+    file.visititems(visit)
+    return found
 
 
 def plain_void(value: Any, dtype: np.dtype[Any]) -> Any:

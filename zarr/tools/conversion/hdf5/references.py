@@ -73,11 +73,11 @@ def _refer(
         return
     codecs = exact_codecs(dataset) if _same_bytes(dataset, contents.dtype) else None
     if codecs is None:
-        if math.prod(dataset.shape) * contents.dtype.itemsize > INLINE_BYTES:
+        if math.prod(contents.shape) * contents.dtype.itemsize > INLINE_BYTES:
             lose(losses, path, "the array: its bytes are not those of chunks of Zarr, and too many for the table")
             return
         array = zarr.create_array(store, name=path, **parameters)
-        array[...] = contents.read(tuple(slice(0, length) for length in dataset.shape))
+        array[...] = contents.read(tuple(slice(0, length) for length in contents.shape))
         return
     parameters |= {"filters": None, "compressors": codecs or None}
     parameters["chunks"] = dataset.chunks or _blocks_of(dataset)
