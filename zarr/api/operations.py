@@ -419,6 +419,8 @@ def array_call(data: Any, **kwargs: Any) -> Call[ArrayHandle]:
         data = elements_of(data)
     if not hasattr(data, "shape") or not hasattr(data, "dtype"):
         data = np.asanyarray(data)
+    if kwargs.get("chunks") is None and kwargs.get("chunk_shape") is None and not isinstance(data, np.ndarray):
+        kwargs["chunks"] = _creation.chunks_of(data)
     dtype = kwargs.pop("dtype", None)
     kwargs.pop("shape", None)
     return create_call(data.shape, dtype=data.dtype if dtype is None else dtype, data=data, **kwargs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -169,3 +170,24 @@ def test_documents_of_another_format_beside_those_of_a_group_are_warned_of(zarr_
         with pytest.warns(ZarrUserWarning, match="not recognized") as told:
             look()
         assert {str(warning.message).split()[2] for warning in told} == others
+
+
+def test_missing_texts_are_no_texts() -> None:
+    array = zarr.create_array({}, shape=2, dtype="string")
+    for missing in (None, np.nan):
+        array[:] = np.array(["x", "y"], dtype=np.dtypes.StringDType(na_object=missing))
+        assert array[:].tolist() == ["x", "y"]
+    array[:] = np.array(["a", None], dtype=np.dtypes.StringDType(na_object=None))
+    assert array[:].tolist() == ["a", ""]
+    with pytest.raises(ValueError, match=r"1 of 2 texts are missing \(nan\)"):
+        array[:] = np.array(["b", np.nan], dtype=np.dtypes.StringDType(na_object=np.nan))
+    assert array[:].tolist() == ["a", ""]
+
+
+def test_an_array_from_a_chunked_dataset_has_its_chunks(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        dataset = file.create_dataset("a", data=np.arange(35).reshape(5, 7), chunks=(2, 3))
+        assert zarr.array(dataset).chunks == (2, 3)
+        assert zarr.array(dataset, chunks=(5, 5)).chunks == (5, 5)
+        assert zarr.array(dataset)[...].tolist() == dataset[...].tolist()

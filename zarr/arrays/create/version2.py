@@ -378,12 +378,17 @@ def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _like_any_object(model: Any) -> dict[str, Any]:
     """Return the shape of an object that is no zarr array, and its dtype and chunks or None."""
+    return {"shape": tuple(model.shape), "dtype": getattr(model, "dtype", None), "chunks": chunks_of(model)}
+
+
+def chunks_of(model: Any) -> tuple[int, ...] | None:
+    """Return the chunk shape of an object that is no zarr array, as of a dataset of h5py; None if it has none."""
     chunks = getattr(model, "chunks", None)
     if chunks is None and isinstance(getattr(model, "chunklen", None), int):  # of the library bcolz
         chunks = (model.chunklen, *model.shape[1:])
-    if not (isinstance(chunks, tuple) and all(isinstance(length, int) for length in chunks)):
-        chunks = None
-    return {"shape": tuple(model.shape), "dtype": getattr(model, "dtype", None), "chunks": chunks}
+    if isinstance(chunks, tuple) and len(chunks) == len(model.shape) and all(isinstance(each, int) for each in chunks):
+        return chunks
+    return None
 
 
 def filled_like(fill: str, model: Any, given: Mapping[str, Any]) -> dict[str, Any]:

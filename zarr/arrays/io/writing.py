@@ -253,6 +253,8 @@ def as_elements(value: Any, dtype: np.dtype[Any]) -> Ndarray:
         return np.array(value, dtype=dtype)
     if type(value) is np.ndarray and value.dtype == dtype:
         return value  # numpy would copy strings whose data type is equal but not the same object
+    if dtype.kind == "T" and hasattr(getattr(value, "dtype", None), "na_object"):
+        value = _without_missing(value)
     try:
         return np.asarray(value, dtype=dtype)
     except (ValueError, TypeError, OverflowError) as error:
@@ -261,6 +263,22 @@ def as_elements(value: Any, dtype: np.dtype[Any]) -> Ndarray:
         what = f" {reprlib.repr(value)}" if isinstance(value, str | bytes) else ""
         message = f"{error} (the value{what} of type {type(value).__name__} cannot be stored as {dtype})"
         raise type(error)(message) from error
+
+
+def _without_missing(value: Any) -> Ndarray:
+    """Return texts of a data type with missing ones: None is an empty text, as in numcodecs, all others are refused.
+
+    NumPy would store them as texts such as "nan".
+    """
+    texts: Ndarray = np.asarray(value).astype(object)
+    absent = [index for index, text in enumerate(texts.flat) if not isinstance(text, str)]
+    if absent and value.dtype.na_object is not None:
+        raise ValueError(
+            f"{len(absent)} of {texts.size} texts are missing ({value.dtype.na_object!r}), the first is number "
+            f"{absent[0]}; an array of strings has no missing ones: replace them first, by '' or another text"
+        )
+    texts.flat[absent] = ""
+    return texts
 
 
 def _foreign_steps(
