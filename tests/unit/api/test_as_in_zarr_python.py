@@ -191,3 +191,19 @@ def test_an_array_from_a_chunked_dataset_has_its_chunks(tmp_path: Path) -> None:
         assert zarr.array(dataset).chunks == (2, 3)
         assert zarr.array(dataset, chunks=(5, 5)).chunks == (5, 5)
         assert zarr.array(dataset)[...].tolist() == dataset[...].tolist()
+
+
+def test_a_mask_that_is_not_kept_is_told() -> None:
+    values: Any = np.ma.array([1, 2, 3], mask=[False, True, False])  # type: ignore[no-untyped-call]
+    for dtype in ("int64", "int16"):
+        array = zarr.create_array({}, shape=3, chunks=2, dtype=dtype)
+        with pytest.warns(ZarrUserWarning, match="1 masked elements are stored as the values below the mask"):
+            array[:] = values
+        assert array[:].tolist() == [1, 2, 3]
+    with pytest.warns(ZarrUserWarning, match="mask"):
+        zarr.create_array({}, data=values)
+    array[:] = values.filled(9)
+    array[:] = values[:1]
+    kept = zarr.create_array({}, shape=3, dtype=zarr.dtype.Nullable(inner=zarr.dtype.Int64()))
+    kept[:] = values
+    assert np.asarray(kept[:].mask).tolist() == [False, True, False]  # type: ignore[union-attr]

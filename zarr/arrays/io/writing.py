@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from zarr.arrays.io.reading import PLANNERS, wants_pipeline
 from zarr.arrays.io.selection import Fields, plan_simple, simple_kind
 from zarr.arrays.layout import ArrayLayout, foreign_buffers
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
-from zarr.errors import ReadOnlyError, ShapeMismatchError
+from zarr.errors import ReadOnlyError, ShapeMismatchError, ZarrUserWarning
 from zarr.logs import logs_codecs
+from zarr.notices import warn
 from zarr.steps.requests import Gather, Steps
 
 if TYPE_CHECKING:
@@ -253,6 +255,8 @@ def as_elements(value: Any, dtype: np.dtype[Any]) -> Ndarray:
         return np.array(value, dtype=dtype)
     if type(value) is np.ndarray and value.dtype == dtype:
         return value  # numpy would copy strings whose data type is equal but not the same object
+    if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray):
+        _warn_of_mask(value)
     if dtype.kind == "T" and hasattr(getattr(value, "dtype", None), "na_object"):
         value = _without_missing(value)
     try:
@@ -263,6 +267,17 @@ def as_elements(value: Any, dtype: np.dtype[Any]) -> Ndarray:
         what = f" {reprlib.repr(value)}" if isinstance(value, str | bytes) else ""
         message = f"{error} (the value{what} of type {type(value).__name__} cannot be stored as {dtype})"
         raise type(error)(message) from error
+
+
+def _warn_of_mask(value: Any) -> None:
+    """Warn that masked elements are not missing in the array: NumPy, too, takes the values below the mask."""
+    count = int(np.ma.count_masked(value))  # type: ignore[no-untyped-call]
+    if count:
+        warn(
+            f"{count} masked elements are stored as the values below the mask: give value.filled(...) to store another "
+            "one, or make the array with zarr.dtype.Nullable to keep the mask",
+            ZarrUserWarning,
+        )
 
 
 def _without_missing(value: Any) -> Ndarray:
