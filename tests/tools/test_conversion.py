@@ -144,6 +144,45 @@ def test_format_2_to_3_and_back() -> None:
     np.testing.assert_array_equal(back.result["a"][:], DATA)
 
 
+@pytest.mark.parametrize("endian", ["little", "big"])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_filters_with_data_types_in_any_byte_order(order: str, endian: str) -> None:
+    values = np.array([200.0, 500, 900, 1300, 256, 17])
+    filters = [
+        zarr.codecs.numcodecs.FixedScaleOffset(offset=1, scale=2, dtype=f"{order}f8", astype=f"{order}i4"),
+        zarr.codecs.numcodecs.Delta(dtype=f"{order}i4"),
+    ]
+    serializer = zarr.codecs.BytesCodec(endian=endian)
+    codecs: Any = {"filters": filters, "serializer": serializer, "compressors": zarr.codecs.GzipCodec()}
+    store = zarr.storage.MemoryStore()
+    array = zarr.create_array(store, shape=6, chunks=4, dtype="f8", **codecs, chunk_key_encoding={"name": "v2"})
+    array[:] = values
+    old: Any = zarr.tools.convert(array, {}, zarr_format=2)
+    assert (old.losses, old.result[:].tolist()) == ((), values.tolist())
+    assert len(old.result.filters) == 2
+    models = pytest.importorskip("zarr.models", exc_type=ImportError)
+    chunks = {key: value for key, value in store._store_dict.items() if key != "zarr.json"}
+    assert (
+        models.to_zarr(models.to_v2(models.from_zarr(array)), zarr.storage.MemoryStore(chunks))[:].tolist()
+        == values.tolist()
+    )
+
+
+def test_fill_values_that_are_no_json_come_back() -> None:
+    root = zarr.create_group({}, zarr_format=2)
+    fills: dict[str, Any] = {"c8": 1 + 2j, "S3": b"ab", "V2": b"\xff\0", "M8[D]": "2001-02-03", "f4": 1.5}
+    for dtype, fill in fills.items():
+        named: Any = {"_ARRAY_DIMENSIONS": ["x"]}
+        root.create_array(dtype, shape=3, dtype=dtype, fill_value=np.array(fill, dtype)[()], attributes=named)
+    new: Any = zarr.tools.convert(root, {}, zarr_format=3)
+    assert [text.partition(":")[0] for text in new.losses] == ["/S3"]  # its attribute, which xarray does not read
+    back: Any = zarr.tools.convert(new.result, {}, zarr_format=2).result
+    for dtype in ("c8", "f4"):
+        assert back[dtype].fill_value == fills[dtype]
+    for dtype, fill in fills.items():
+        assert new.result[dtype][:].tolist() == [np.array(fill, dtype)[()].tolist()] * 3
+
+
 def test_scalars_beside_named_dimensions_name_theirs_in_format_2() -> None:
     """Else xarray refuses the whole group: it asks for names of each array."""
     root = zarr.create_group({})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, overload
 
+import numpy as np
+
 from zarr import Array, Group
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs import BytesCodec, TransposeCodec
@@ -128,7 +130,11 @@ def _array_to_v2(model: v3.ArraySpec[Any]) -> v2.ArraySpec[Any]:
     if model.dimension_names is not None and all(model.dimension_names):
         attributes = {**attributes, DIMENSIONS: list(model.dimension_names)}
     dtype, object_filter = _dtype_v2(metadata.data_type, metadata.codecs[at])
-    filters = [*(_numcodec(codec.to_dict()) for codec in before), *object_filter, *compressed[:-1]]
+    # A filter of format 2 takes bytes for elements of its own data type; the last one gives those that are stored.
+    stored: Any = metadata.codecs[at].to_dict().get("configuration") or {}
+    endian = ">" if stored.get("endian") == "big" else "<"
+    turned = [_in_byte_order(_numcodec(codec.to_dict()), endian) for codec in before]
+    filters = [*turned, *object_filter, *compressed[:-1]]
     return v2.ArraySpec(
         attributes=attributes,
         shape=model.shape,
@@ -181,6 +187,13 @@ def _numcodec(document: dict[str, Any]) -> dict[str, Any]:
     elif name not in ("gzip", "zstd"):
         raise MetadataValidationError(f"format 2 has no codec {name!r}")
     return {"id": name, **configuration}
+
+
+def _in_byte_order(configuration: dict[str, Any], order: Any) -> dict[str, Any]:
+    """Return the configuration of a filter with its data types in a byte order."""
+    names = {"dtype", "astype", "encode_dtype", "decode_dtype"} & configuration.keys()
+    turned = {name: np.dtype(configuration[name]).newbyteorder(order).str for name in names if configuration[name]}
+    return {**configuration, **turned}
 
 
 ArrayModel = v2.ArraySpec[Any] | v3.ArraySpec[Any]

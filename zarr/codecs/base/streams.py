@@ -112,6 +112,19 @@ DTYPE_PARAMETERS = {
 """For filters that change the data type: the parameters with the decoded and the encoded one."""
 
 
+def with_byte_order(config: Mapping[str, Any], order: str) -> dict[str, Any]:
+    """Return the configuration of a codec of numcodecs with its data types in a byte order: "<" or ">".
+
+    Examples
+    --------
+    >>> with_byte_order({"id": "delta", "dtype": "<i8", "astype": "<i2"}, ">")
+    {'id': 'delta', 'dtype': '>i8', 'astype': '>i2'}
+    """
+    names = DTYPE_PARAMETERS.get(config.get("id", ""), ())
+    turned = {name: np.dtype(config[name]).newbyteorder(order).str for name in names if config.get(name)}
+    return {**config, **turned}
+
+
 def first_size(config: Mapping[str, Any], count: int) -> int | None:
     """Return the encoded size of ``count`` objects, or None if it depends on the data.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
 from zarr.arrays.array import Array
+from zarr.codecs.base.streams import with_byte_order
 from zarr.metadata.convert import convert_array_metadata, numcodec_configuration
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.registry import get_codec_class
@@ -74,7 +75,7 @@ def codecs_of(array: Array[Any]) -> Codecs:
     return Codecs(*map(tuple, kinds))
 
 
-def to_format_2(documents: Sequence[Document], ndim: int) -> tuple[dict[str, Any], list[str]]:
+def to_format_2(documents: Sequence[Document], ndim: int, byte_order: str) -> tuple[dict[str, Any], list[str]]:
     """Return the parameters of ``create_array`` in format 2 for codecs, and the names of codecs that it does not have.
 
     Parameters
@@ -83,10 +84,12 @@ def to_format_2(documents: Sequence[Document], ndim: int) -> tuple[dict[str, Any
         Filters and compressors in their order, as documents of format 3.
     ndim : int
         The number of dimensions of the array.
+    byte_order : "<" or ">"
+        That of the array: a filter of format 2 takes bytes for elements of its own data type.
 
     Examples
     --------
-    >>> to_format_2([{"name": "gzip", "configuration": {"level": 3}}], 1)
+    >>> to_format_2([{"name": "gzip", "configuration": {"level": 3}}], 1, "<")
     ({'filters': None, 'compressors': {'id': 'gzip', 'level': 3}, 'order': 'C'}, [])
     """
     found: list[Document] = []
@@ -95,7 +98,7 @@ def to_format_2(documents: Sequence[Document], ndim: int) -> tuple[dict[str, Any
         if document["name"] == "transpose" and list(_settings(document)["order"]) == list(range(ndim))[::-1]:
             order = "F"
         elif (codec := numcodec_configuration(document)) is not None:
-            found.append(codec)
+            found.append(with_byte_order(codec, byte_order))
         else:
             lost.append(document["name"])
     compressor = found.pop() if found else None

@@ -80,7 +80,7 @@ def _array_contents(path: str, array: Array[Any], losses: list[str]) -> ArrayCon
     if codecs is not None and codecs.is_big_endian and dtype.itemsize > 1:
         dtype = dtype.newbyteorder(">")
     if array.metadata.zarr_format == 2:
-        if named and array.fill_value is not None:
+        if named and array.fill_value is not None and dtype.kind in "biufcSUT":
             attributes.setdefault("_FillValue", plain(array.fill_value))
     elif "_FillValue" in attributes:
         attributes["_FillValue"] = decode_fill_value(attributes["_FillValue"], dtype)
@@ -164,6 +164,9 @@ def array_parameters(
     attributes = dict(contents.attributes)
     if "_FillValue" in attributes:
         attributes["_FillValue"] = encode_fill_value(attributes["_FillValue"], np.dtype(contents.dtype))
+        if np.dtype(contents.dtype).kind == "S":
+            del attributes["_FillValue"]
+            lose(losses, path, "the attribute _FillValue of byte strings: with it xarray does not open format 3")
     for name in ("filters", "compressors"):
         value = getattr(contents, name)
         given[name] = value if isinstance(value, str) else list(value or ()) or None
@@ -181,7 +184,7 @@ def _of_format_2(path: str, contents: ArrayContents, losses: list[str]) -> dict[
         # Readers take the fill value of format 2 for missing values; without missing values there must be none.
         if "_FillValue" not in attributes and not _is_usual_fill_value(contents):
             lose(losses, path, f"the fill value {contents.fill_value}: in format 2 it would mean a missing value")
-        given["fill_value"] = attributes.pop("_FillValue", None)
+        given["fill_value"] = _scalar_of(attributes.pop("_FillValue", None), np.dtype(contents.dtype))
     documents: list[dict[str, Any]] = []
     for name in ("filters", "compressors"):
         value = getattr(contents, name)
@@ -190,7 +193,8 @@ def _of_format_2(path: str, contents: ArrayContents, losses: list[str]) -> dict[
         else:
             documents += value or ()
     if documents or "compressors" not in given:
-        codecs, lost = to_format_2(documents, len(contents.shape))
+        byte_order = ">" if _native_dtype(contents).byteorder == ">" else "<"
+        codecs, lost = to_format_2(documents, len(contents.shape), byte_order)
         for name in lost:
             lose(losses, path, f"the codec {name}: format 2 has none that does the same")
         given = {**codecs, **given}
@@ -272,6 +276,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
     return value
+
+
+def _scalar_of(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the scalar that a JSON value of :func:`plain` stands for."""
+    if dtype.kind == "c" and isinstance(value, list) and len(value) == 2:
+        return complex(*value)
+    return value.encode("utf-8", "surrogateescape") if dtype.kind in "SV" and isinstance(value, str) else value
 
 
 def table_of(store: MemoryStore) -> dict[str, str]:
