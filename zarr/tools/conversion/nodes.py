@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -84,6 +85,8 @@ def _array_contents(path: str, array: Array[Any], losses: list[str]) -> ArrayCon
             attributes.setdefault("_FillValue", plain(array.fill_value))
     elif "_FillValue" in attributes:
         attributes["_FillValue"] = decode_fill_value(attributes["_FillValue"], dtype)
+    elif dtype.kind == "S" and array.fill_value:
+        attributes["_FillValue"] = plain(array.fill_value)
     return ArrayContents(
         array.shape,
         dtype,
@@ -165,8 +168,7 @@ def array_parameters(
     if "_FillValue" in attributes:
         attributes["_FillValue"] = encode_fill_value(attributes["_FillValue"], np.dtype(contents.dtype))
         if np.dtype(contents.dtype).kind == "S":
-            del attributes["_FillValue"]
-            lose(losses, path, "the attribute _FillValue of byte strings: with it xarray does not open format 3")
+            del attributes["_FillValue"]  # with it xarray opens no group of format 3; it follows from fill_value
     for name in ("filters", "compressors"):
         value = getattr(contents, name)
         given[name] = value if isinstance(value, str) else list(value or ()) or None
@@ -246,12 +248,17 @@ def decode_fill_value(value: Any, dtype: np.dtype[Any]) -> Any:
     --------
     >>> decode_fill_value("AAAAAAAA+H8=", np.dtype("f4")), decode_fill_value(-1, np.dtype("i2"))
     (nan, -1)
+    >>> decode_fill_value("eA==", np.dtype("S1"))
+    'x'
     """
     if dtype.kind == "f" and isinstance(value, str):
         try:
             return struct.unpack("<d", base64.standard_b64decode(value))[0]
         except (ValueError, struct.error):
             return value
+    if dtype.kind == "S" and isinstance(value, str):
+        with suppress(ValueError):
+            return plain(base64.b64decode(value, validate=True))
     if dtype.kind == "c" and isinstance(value, list):
         return [decode_fill_value(part, np.dtype("f8")) for part in value]
     return value
