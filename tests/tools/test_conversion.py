@@ -168,6 +168,13 @@ def test_filters_with_data_types_in_any_byte_order(order: str, endian: str) -> N
     )
 
 
+def test_texts_behind_several_codecs_of_bytes() -> None:
+    codecs: Any = [zarr.codecs.ZstdCodec(), zarr.codecs.GzipCodec(), zarr.codecs.Crc32cCodec()]
+    new = zarr.create_array({}, data=np.array(["a", "łó"], dtype="T"), chunks=1, compressors=codecs)
+    old: Any = zarr.tools.convert(new, {}, zarr_format=2)
+    assert (old.losses, old.result[:].tolist(), len(old.result.filters)) == ((), ["a", "łó"], 3)
+
+
 def test_fill_values_that_are_no_json_come_back() -> None:
     root = zarr.create_group({}, zarr_format=2)
     fills: dict[str, Any] = {"c8": 1 + 2j, "S3": b"ab", "V2": b"\xff\0", "M8[D]": "2001-02-03", "f4": 1.5}

@@ -202,8 +202,9 @@ def _of_format_2(path: str, contents: ArrayContents, losses: list[str]) -> dict[
         given = {**codecs, **given}
         if not documents and "filters" not in given:
             given["filters"] = "auto"
-        if given["filters"] is None and _native_dtype(contents).kind in "OT":
-            given["filters"] = "auto"
+        if _native_dtype(contents).kind in "OT" and not isinstance(given["filters"], str):
+            first = {"id": getattr(parse_dtype(contents.dtype, zarr_format=2), "object_codec_id", None)}
+            given["filters"] = [first, *given["filters"]] if given["filters"] else "auto"
     return given | {"attributes": attributes}
 
 
