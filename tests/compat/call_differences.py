@@ -93,6 +93,7 @@ REASONS = [
     Reason("a structure may have fields that are arrays, in format 2", r"\(2,\)\)\]", "subarray", "value"),
     Reason("chunks of dask are a hint", "DuckArray", "rectilinear|value: .chunks", "value"),
     Reason("a masked array is written with its values", r"np\.ma", "cannot reshape", "value"),
+    Reason("a mask that is not kept is told", r"np\.ma", "warns of nothing", "warns: .*masked elements"),
     Reason("an asynchronous array is data, too", "AsyncArrayOf", "", "value|Error"),
     Reason("numbers are times", "'[mM]8", "Cannot convert object", "value"),
     Reason("shape and sizes may be given as separate numbers", r"resize\(7, 4\)", "takes 2 positional"),
