@@ -158,3 +158,11 @@ def test_an_open_batch_is_seen() -> None:
         first, last = array.read_many([(0, 0), slice(39, 40)])
     assert first == -5
     np.testing.assert_array_equal(last, values[39:])
+
+
+def test_elements_of_shards_by_number_slice_array_and_mask() -> None:
+    array = zarr.create_array({}, shape=(4, 4), chunks=(2, 2), shards=(2, 4), dtype="i1", compressors=None)
+    array[:] = np.arange(16).reshape(4, 4)
+    one = np.arange(4) == 2
+    found = array.read_many([(2, 3), (slice(2, 3), 3), (np.array([2]), [3]), (one, slice(3, 4)), (np.array([-2]), -1)])
+    assert [np.ravel(each).tolist() for each in found] == [[11]] * 5

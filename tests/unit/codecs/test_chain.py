@@ -26,7 +26,7 @@ from zarr.codecs import (
 )
 from zarr.codecs import numcodecs as wrapped
 from zarr.codecs.base.chain import CodecChain
-from zarr.errors import ChunkDecodeError
+from zarr.errors import ChunkDecodeError, ChunkEncodeError
 
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -291,3 +291,13 @@ def test_the_limit_is_named_where_it_is_the_reason() -> None:
     assert "raise the bound" not in str(raised.value)
     with pytest.raises(ChunkDecodeError, match="raise the bound"):
         stream.decode(np.frombuffer(numcodecs.Zstd().encode(bytes(1000)), np.uint8))
+
+
+@pytest.mark.filterwarnings("ignore::zarr.errors.ZarrUserWarning")
+def test_a_filter_for_elements_of_another_size_is_read_back_or_refused() -> None:
+    data = np.arange(24, dtype="i8")
+    array = zarr.create_array({}, data=data, chunks=10, filters=[wrapped.Delta(dtype="i4")])
+    assert np.array_equal(array[:], data)
+    array = zarr.create_array({}, shape=24, dtype="i8", filters=[wrapped.AsType(encode_dtype="i2", decode_dtype="i4")])
+    with pytest.raises(ChunkEncodeError, match="codec 'numcodecs.astype' makes .* its data type does not fit"):
+        array[:] = data

@@ -331,12 +331,19 @@ def _read_elements_steps(layout: ArrayLayout, selected: list[Selected], bulk: st
     """Read single elements as the points of one plan: the core then needs no list of chunks for each of them."""
     assert layout.inner is not None
     slots = [one.plan.slot(0) for one in selected]
-    within = [[part if isinstance(part, int) else part.start for part in slot.chunk_selection] for slot in slots]
+    within = [[_position(part) for part in slot.chunk_selection] for slot in slots]
     points = np.array([slot.coords for slot in slots], dtype=np.int64) * layout.inner + np.array(within, dtype=np.int64)
     found = empty_array((len(selected),), layout.dtype)
     yield from reading.read_plan_steps(layout, zarr_core.plan_points(layout.grid, list(points.T)), found, bulk)
     for index, one in enumerate(selected):
         one.data[...] = found[index : index + 1].reshape(one.data.shape)
+
+
+def _position(part: Any) -> int:
+    """Return the one position that a part of a selection names: a number, a slice or an array."""
+    if isinstance(part, slice):
+        return int(part.start)
+    return part if isinstance(part, int) else int(np.ravel(part)[0])
 
 
 def _decode_shards_steps(

@@ -30,7 +30,7 @@ from zarr.codecs.base.described import ArrayArrayMethods, ArrayBytesMethods, Byt
 from zarr.codecs.base.streams import DTYPE_PARAMETERS, bytes_codec, numcodec_decode, numcodec_encode
 from zarr.dtype import UInt8, get_data_type_from_native_dtype
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
-from zarr.errors import ChunkDecodeError
+from zarr.errors import ChunkDecodeError, ChunkEncodeError
 from zarr.registry import get_numcodec
 from zarr.registry.codecs import check_numcodec_parameters
 from zarr.types import JSON
@@ -217,11 +217,16 @@ class NumcodecArray(FunctionCodec):
     def _encode_array(self, data: AnyArray) -> AnyArray:
         contiguous = np.ascontiguousarray(in_byte_order(data, self._plain)).reshape(data.shape)
         encoded = np.asarray(numcodec_encode(self.name, self._codec, contiguous))
-        if encoded.size != element_count(self._out_shape) or encoded.dtype.itemsize != self._out_dtype.itemsize:
-            return encoded
+        nbytes = element_count(self._out_shape) * self._out_dtype.itemsize
+        if encoded.nbytes != nbytes:
+            raise ChunkEncodeError(
+                f"codec {self.name!r} makes {encoded.nbytes} bytes of this chunk, and not the {nbytes} of shape "
+                f"{self._out_shape} and dtype {self._out_dtype}: its data type does not fit that of the array",
+                codec=self.name,
+            )
         encoded = in_byte_order(encoded, self._out_dtype)
         # Some return the bits of their result as integers; these are not to be converted as numbers.
-        return np.ascontiguousarray(encoded).view(self._out_dtype).reshape(self._out_shape)
+        return np.ascontiguousarray(encoded).reshape(-1).view(self._out_dtype).reshape(self._out_shape)
 
     def _decode_array(self, data: AnyArray) -> AnyArray:
         contiguous = np.ascontiguousarray(in_byte_order(data, self._stored)).reshape(data.shape)
