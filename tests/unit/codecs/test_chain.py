@@ -299,5 +299,5 @@ def test_a_filter_for_elements_of_another_size_is_read_back_or_refused() -> None
     array = zarr.create_array({}, data=data, chunks=10, filters=[wrapped.Delta(dtype="i4")])
     assert np.array_equal(array[:], data)
     array = zarr.create_array({}, shape=24, dtype="i8", filters=[wrapped.AsType(encode_dtype="i2", decode_dtype="i4")])
-    with pytest.raises(ChunkEncodeError, match="codec 'numcodecs.astype' makes .* its data type does not fit"):
+    with pytest.raises(ChunkEncodeError, match=r"codec 'numcodecs.astype' makes .* its data type does not fit"):
         array[:] = data
