@@ -216,6 +216,24 @@ async def test_a_task_cancelled_while_it_waits_for_a_lock(tmp_path: Path) -> Non
     assert (await array.getitem(slice(None))).tolist() == [0] * 8
 
 
+@pytest.mark.parametrize("times", [1, 2, 4])
+async def test_a_task_cancelled_again_waits_for_its_change(times: int) -> None:
+    """The thread that stores a value goes on: its lock must not be released before, or it undoes a later change."""
+    inner = MemoryStore()
+    array = await zarr.api.asynchronous.create_array(Slow(inner, 0.2, threads=True), shape=8, chunks=8, dtype="i4")
+    task = asyncio.ensure_future(array.setitem(0, 1))
+    await asyncio.sleep(0.1)
+    for _ in range(times):
+        task.cancel()
+        await asyncio.sleep(0.01)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(LOCKS) == 0
+    await array.setitem(1, 2)
+    quiet(lambda: inner.get_sync("c/0").to_bytes())
+    assert (await array.getitem(slice(2))).tolist() == [1, 2]
+
+
 class Full(MemoryStore):
     """Has room for so many chunks."""
 

@@ -5,7 +5,9 @@ A change of a store that is cancelled gets a moment to end by itself, so that no
 
 from __future__ import annotations
 
+import contextlib
 import threading
+import time
 import weakref
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
@@ -115,14 +117,20 @@ async def completed(change: Awaitable[T]) -> T:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         called_off.set()
-        try:
-            await asyncio.wait([task], timeout=CHANGE_GRACE_SECONDS)
-        finally:
-            if task.cancel():
-                await asyncio.sleep(CANCEL_GRACE_SECONDS)
+        await _wait_at_most(task, CHANGE_GRACE_SECONDS)
+        if task.cancel():
+            await _wait_at_most(task.get_loop().create_future(), CANCEL_GRACE_SECONDS)
         if task.done() and not task.cancelled():
             task.exception()  # read, so that it is not reported as an error without a reader
         raise
+
+
+async def _wait_at_most(future: asyncio.Future[Any], seconds: float) -> None:
+    """Wait some seconds for the end of a future, however often the waiting task is cancelled meanwhile."""
+    end = time.monotonic() + seconds
+    while not future.done() and (left := end - time.monotonic()) > 0:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait((future,), timeout=left)
 
 
 async def wait_until_done(future: asyncio.Future[Any]) -> None:
