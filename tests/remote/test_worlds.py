@@ -115,6 +115,31 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_obstore_used_before_a_fork() -> None:
+    """Its threads are not in the child, in which a request would wait for ever: the child, and its own, are told so."""
+    code = f"""
+import os, sys
+sys.path[:0] = {sys.path!r}
+import zarr
+from obstore.store import MemoryStore
+array = zarr.create_array(zarr.storage.ObjectStore(MemoryStore()), shape=4, dtype="i4")
+if os.fork() == 0 and os.fork() == 0:
+    for call in (lambda: array[:], lambda: array.store_path.store.list_dir("").__anext__().send(None)):
+        try:
+            call()
+        except RuntimeError as error:
+            assert "forked" in str(error) and "spawn" in str(error), error
+        else:
+            os._exit(1)
+    os._exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+"""
+    pytest.importorskip("obstore", reason="obstore is not installed")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_under_dask(arrays: list[zarr.Array[Any]], scheduler: str) -> None:
     dask = pytest.importorskip("dask", reason="dask is not installed")

@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from zarr._lazy import LazyModule
+from zarr._process import at_fork
 from zarr.abc.store import ByteRequest, OffsetByteRequest, SuffixByteRequest
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import ArrayTooLargeError, StoreDamagedError, StoreUnavailableError, ValueReplacedError
@@ -45,6 +46,20 @@ _SERVICES: Final = frozenset({"S3Store", "GCSStore", "AzureStore", "HTTPStore"})
 _numbers = itertools.count()
 T = TypeVar("T")
 T_Store = TypeVar("T_Store", bound="_UpstreamObjectStore")
+
+
+class _Runtime:
+    """Note if the threads in which obstore works have begun, and if a fork has left them behind."""
+
+    used = False
+    lost = False
+
+    def fork(self) -> None:
+        self.lost = self.lost or self.used
+
+
+_RUNTIME: Final = _Runtime()
+at_fork(renew=_RUNTIME.fork)
 
 
 def _folder_of(store: Any) -> str | None:
@@ -109,9 +124,26 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         self._number = next(_numbers) if name == "MemoryStore" else None
         self._retries = _retries_for(store, network)
 
-    @cached_property
+    @property
     def _client(self) -> Any:
-        """The client for requests: without retries, unless the user has configured them."""
+        """The client for requests.
+
+        Raises
+        ------
+        RuntimeError
+            In a process that was forked from one with requests: their threads are not there.
+        """
+        if _RUNTIME.lost:
+            raise RuntimeError(
+                f"{self!r} cannot be used in this process: obstore was used in the process that it was forked from, "
+                "and would wait for ever here; start workers by 'spawn' or 'forkserver', or use an FsspecStore"
+            )
+        _RUNTIME.used = True
+        return self._own_client
+
+    @cached_property
+    def _own_client(self) -> Any:
+        """The client: without retries, unless the user has configured them."""
         store: Any = self.store
         if self._retries.tries == 1:
             return store
@@ -141,7 +173,7 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         return (self.read_only, self.store if self._folder is None else self._folder)
 
     def __getstate__(self) -> dict[Any, Any]:
-        state = {name: value for name, value in self.__dict__.items() if name != "_client"}
+        state = {name: value for name, value in self.__dict__.items() if name != "_own_client"}
         store: Any = self.store
         if self._folder is not None and not os.path.isabs(store.prefix):
             store = type(store)(self._folder, **store.__getnewargs_ex__()[1])
