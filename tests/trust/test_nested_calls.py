@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,7 +16,7 @@ import zarr
 from zarr.errors import LockedByCallerError
 from zarr.runners.locks.operation import Holder
 from zarr.runners.locks.table import LOCKS, CalledOff, LockTable, wait_async
-from zarr.storage import MemoryStore
+from zarr.storage import MemoryStore, WrapperStore
 
 
 class Interrupted(MemoryStore):
@@ -176,6 +178,65 @@ async def test_a_synchronous_call_among_tasks_that_hold_what_it_needs() -> None:
     finally:
         holder.release()
     assert array.append([1]) == (1,)
+
+
+class Slow(WrapperStore[Any]):
+    """A store of coroutines, which stores chunks a while after it is asked to."""
+
+    async def set(self, key: str, value: Any) -> None:
+        await asyncio.sleep(0.1 if "zarr" not in key else 0)
+        await self._store.set(key, value)
+
+
+@pytest.mark.parametrize("kind", [MemoryStore, lambda: Slow(MemoryStore())])
+@pytest.mark.parametrize("call", [write_part, write_whole])
+async def test_a_synchronous_call_beside_a_task_that_is_writing(kind: Any, call: Any) -> None:
+    """The background loop would wait for the task, and the task for this thread, which waits for the background."""
+    store = kind()
+    array = await zarr.api.asynchronous.create_array(store, shape=16, chunks=16, dtype="i4")
+    name = f"chunk:{store.lock_prefix}/c/0"
+    taken = LOCKS.try_acquire(name)  # by nobody of this thread, so that the task has to wait
+    assert taken
+    task = asyncio.ensure_future(array.setitem(0, 5))
+    while len(LOCKS.queues[name]) < 2:
+        await asyncio.sleep(0.01)
+    with pytest.raises(LockedByCallerError, match="gets this one first"):
+        call(zarr.Array(array))
+    LOCKS.release(name)
+    if isinstance(store, Slow):
+        await asyncio.sleep(0.05)
+        with pytest.raises(LockedByCallerError, match="asynchronous twin"):
+            call(zarr.Array(array))
+    await task
+    call(zarr.Array(array))
+    assert (await array.getitem(2)) == 7
+    assert len(LOCKS) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="posix signals")
+def test_a_finalizer_behind_a_wait_of_its_own_thread_is_refused() -> None:
+    """The key is given to the wait that it interrupts."""
+    store = MemoryStore()
+    array = zarr.create_array(store, shape=8, chunks=8, dtype="i4")
+    name = f"chunk:{store.lock_prefix}/c/0"
+    assert LOCKS.try_acquire(name)
+    refused: list[BaseException] = []
+
+    def press(*arguments: Any) -> None:
+        try:
+            array[2] = 7
+        except LockedByCallerError as error:
+            refused.append(error)
+        LOCKS.release(name)
+
+    former = signal.signal(signal.SIGALRM, press)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        array[1] = 5
+    finally:
+        signal.signal(signal.SIGALRM, former)
+    assert len(refused) == 1
+    assert array[:3].tolist() == [0, 5, 0]
 
 
 # ------------------------------------------------------------------------------------- the table itself

@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 from zarr._lazy import LazyModule
 from zarr.errors import LockedByCallerError
+from zarr.notices import CALLER
 from zarr.runners.locks import folders
-from zarr.runners.locks.table import LOCKS, Claim, Waits, wait, wait_async
+from zarr.runners.locks.table import LOCKS, Claim, Waiting, Waits, wait, wait_async
 from zarr.steps.requests import FAMILY_RANK, LockScope, Transfer
 from zarr.storage.keys import outermost
 
@@ -140,8 +141,16 @@ class Holder:
     async def acquire_async(
         self, keys: Sequence[str], family: str, files: Sequence[str] = (), below: Sequence[str] = ()
     ) -> None:
-        """Acquire the same locks while the event loop runs."""
-        await wait_async(self._acquiring(keys, family, files, below))
+        """Acquire the same locks while the event loop runs.
+
+        Raises
+        ------
+        LockedByCallerError
+            If a thread waits for this call that is inside another operation, or runs the event loop of one.
+        """
+        caller = CALLER.get()
+        check = partial(self._check_can_wait, thread=caller) if isinstance(caller, int) else None
+        await wait_async(self._acquiring(keys, family, files, below), check)
 
     def _acquiring(self, keys: Sequence[str], family: str, files: Sequence[str], below: Sequence[str]) -> Waits[None]:
         if below:
@@ -187,19 +196,22 @@ class Holder:
         finally:
             self._drop(turn)
 
-    def _check_can_wait(self) -> None:
-        """Check that this thread is not inside another operation, whose locks it would wait for.
+    def _check_can_wait(self, wanted: Waiting, thread: int | None = None) -> None:
+        """Check that a thread, by default this one, is not inside another operation, whose locks it would wait for.
+
+        That operation may also be the one that waits for the same key, and gets it first.
 
         Raises
         ------
         LockedByCallerError
         """
-        if LOCKS.is_held_by(threading.get_ident(), self._acquired):
+        thread = threading.get_ident() if thread is None else thread
+        if LOCKS.is_held_by(thread, self._acquired) or LOCKS.is_awaited_by(thread, wanted):
             raise LockedByCallerError(
-                "this operation would have to wait for a lock while another operation of the same thread holds locks: "
-                "it was called by __del__ (or by a store, a codec or a signal handler) inside that operation, or "
-                "synchronously among tasks of one event loop; call it later, outside of __del__, and in event loops "
-                "await the asynchronous twin of the call"
+                "this operation would have to wait for a lock while another operation of the same thread holds locks, "
+                "or gets this one first: it was called by __del__ (or by a store, a codec or a signal handler) inside "
+                "that operation, or synchronously among tasks of one event loop; call it later, outside of __del__, "
+                "and in event loops await the asynchronous twin of the call"
             )
 
     def _missing(self, keys: Sequence[str], family: str) -> list[str]:

@@ -98,7 +98,9 @@ Waits: TypeAlias = Generator[Waiting, None, T]
 """A generator that acquires something, and yields while it must wait."""
 
 
-def wait(waits: Waits[T], called_off: threading.Event | None = None, check: Callable[[], None] | None = None) -> T:
+def wait(
+    waits: Waits[T], called_off: threading.Event | None = None, check: Callable[[Waiting], None] | None = None
+) -> T:
     """Run a lock generator in this thread, and return its result.
 
     Parameters
@@ -107,13 +109,13 @@ def wait(waits: Waits[T], called_off: threading.Event | None = None, check: Call
     called_off : threading.Event, optional
         Ends a wait with ``CalledOff`` when it is set.
     check : callable, optional
-        Raises an error if this thread must not wait.
+        Gets each wait before it begins, and raises an error if this thread must not wait for that.
     """
     try:
         while True:
             wanted = next(waits)
             if check is not None:
-                check()
+                check(wanted)
             wanted.in_thread(called_off)
     except StopIteration as stop:
         return stop.value  # type: ignore[no-any-return]
@@ -121,11 +123,14 @@ def wait(waits: Waits[T], called_off: threading.Event | None = None, check: Call
         waits.close()
 
 
-async def wait_async(waits: Waits[T]) -> T:
-    """Run a lock generator while the event loop runs, and return its result."""
+async def wait_async(waits: Waits[T], check: Callable[[Waiting], None] | None = None) -> T:
+    """Run a lock generator while the event loop runs, and return its result; ``check`` is that of :func:`wait`."""
     try:
         while True:
-            await next(waits).in_loop()
+            wanted = next(waits)
+            if check is not None:
+                check(wanted)
+            await wanted.in_loop()
     except StopIteration as stop:
         return stop.value  # type: ignore[no-any-return]
     finally:
@@ -279,6 +284,11 @@ class LockTable:
         # thread, that changes the table meanwhile.
         held = [name for name, queue in self.queues.copy().items() if queue[0] == owner]
         return any(claim.owner == owner for claim in list(self._claims)) or not all(map(own, held))
+
+    def is_awaited_by(self, owner: int, wanted: Waiting) -> bool:
+        """Return True if an operation of a thread is in the queue of a key that another one of it is about to join."""
+        queue = self.queues.get(wanted.name, ()) if isinstance(wanted, Wait) else ()
+        return any(waiter.owner == owner for waiter in tuple(queue)[1:])
 
     def try_acquire(self, name: str, owner: int = 0) -> bool:
         """Acquire the key if it is free."""
