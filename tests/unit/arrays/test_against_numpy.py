@@ -175,3 +175,18 @@ def test_append_equals_concatenate(data: Any) -> None:
             assert array.append(more, axis=axis) == mirror.shape
             assert_same(array[...], mirror)
         assert_same(reopen(array, False)[...], mirror)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("code", [">i4", ">f8", ">U2", ">M8[D]"])
+def test_text_of_and_as_elements_with_swapped_bytes(code: str, zarr_format: Any) -> None:
+    """Not what NumPy makes of them: 2.4 takes the bytes of numbers for those of this machine."""
+    texts = {"f": ["1.5", "-2.0"], "M": ["2020-01-01", "1971-12-31"]}.get(code[1], ["7", "12"])
+    swapped = np.array(texts).astype(code[1:]).astype(code)
+    text = zarr.create_array({}, shape=2, dtype="string", zarr_format=3)
+    text[:] = swapped
+    text.append(swapped)
+    assert text[:].tolist() == texts * 2
+    array = zarr.create_array({}, shape=2, dtype=code, zarr_format=zarr_format)
+    array[:] = np.array(texts, dtype="T")
+    assert array[:].tolist() == swapped.tolist()

@@ -260,6 +260,8 @@ def as_elements(value: Any, dtype: np.dtype[Any]) -> Ndarray:
     if dtype.kind == "T" and hasattr(getattr(value, "dtype", None), "na_object"):
         value = _without_missing(value)
     try:
+        if dtype.kind == "T" or not dtype.isnative:
+            value = _natively(value, dtype)
         return np.asarray(value, dtype=dtype)
     except (ValueError, TypeError, OverflowError) as error:
         if type(error) not in (ValueError, TypeError, OverflowError):
@@ -294,6 +296,21 @@ def _without_missing(value: Any) -> Ndarray:
         )
     texts.flat[absent] = ""
     return texts
+
+
+def _natively(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a value with the bytes of its elements in the order of this machine where text is converted.
+
+    NumPy 2.4 takes them for in that order if one of the two data types is that of text of variable length.
+    """
+    given = getattr(value, "dtype", None)
+    if not isinstance(given, np.dtype):
+        return value
+    if dtype.kind == "T" and not given.isnative:
+        return np.asarray(value).astype(given.newbyteorder("="))
+    if given.kind == "T" and not dtype.isnative:
+        return np.asarray(value).astype(dtype.newbyteorder("="))
+    return value
 
 
 def _foreign_steps(
