@@ -140,6 +140,9 @@ class _CacheState:
 class CacheStore(StepsStore):
     """A store that reads through a cache, which is a store itself, and writes to the store behind.
 
+    What others change in the store behind is seen after ``max_age_seconds``. Of a shard that they replace, the cached
+    index does not fit the new inner chunks: cache arrays with shards only where nobody else writes.
+
     Parameters
     ----------
     store : Store
