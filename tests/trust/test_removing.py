@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import threading
 import time
+from collections import UserDict
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -18,9 +19,10 @@ import pytest
 
 import zarr
 from tests.trust.together import KINDS, SHARED_KINDS, make_store, rounds, run_processes, run_together
+from zarr.abc.store import Store, SyncStore
 from zarr.errors import ArrayNotFoundError, GroupNotFoundError, LockedByCallerError, NodeNotFoundError
 from zarr.runners.locks.table import LOCKS
-from zarr.storage import MemoryStore, WrapperStore
+from zarr.storage import LocalStore, MemoryStore, WrapperStore
 
 DOCUMENTS = {"zarr.json", ".zarray", ".zgroup", ".zattrs"}
 PROCESS = {"locking": "process"}
@@ -446,3 +448,109 @@ def test_of_a_link_to_a_node_the_link_alone_is_removed(way: str, form: Any, tmp_
     assert not any(left.values())
     assert ("link" in left) == (way == "overwrite")
     assert not [name for name in left if name.endswith(".partial")]
+
+
+class _Noted(dict[str, Any]):
+    """A dictionary that notes what is removed from it."""
+
+    def __init__(self, removed: list[str]) -> None:
+        super().__init__()
+        self.removed = removed
+
+    def pop(self, key: str, *default: Any) -> Any:
+        self.removed.append(key)
+        return super().pop(key, *default)
+
+
+class _NotedMapping(UserDict[str, Any]):
+    def __init__(self, removed: list[str]) -> None:
+        super().__init__()
+        self.removed = removed
+
+    def __delitem__(self, key: str) -> None:
+        self.removed.append(key)
+        super().__delitem__(key)
+
+
+class _KeyByKey(MemoryStore):
+    """A store that inherits how a folder is removed."""
+
+    delete_dir_sync = SyncStore.delete_dir_sync
+
+
+class _InCoroutines(WrapperStore[Any]):
+    """The same, in coroutines."""
+
+    delete_dir = Store.delete_dir
+
+
+def _in_fsspec(folder: Path, removed: list[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    implementations = pytest.importorskip("fsspec.implementations.asyn_wrapper")
+    from fsspec.implementations.local import LocalFileSystem
+
+    class Noted(LocalFileSystem):  # type: ignore[misc]
+        cachable = False
+
+        def rm(self, path: Any, **options: Any) -> None:
+            removed.append(path)
+            super().rm(path, **options)
+
+    wrapped = implementations.AsyncFileSystemWrapper(Noted(), asynchronous=True)
+    return zarr.storage.FsspecStore(wrapped, path=str(folder))
+
+
+def _in_obstore(folder: Path, removed: list[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    stores = pytest.importorskip("obstore.store")
+    from zarr.storage.remote import obstore as module
+
+    remove = module._remove
+
+    async def noted(client: Any, paths: list[str]) -> None:
+        removed.extend(paths)
+        await remove(client, paths)
+
+    monkeypatch.setattr(module, "_remove", noted)
+    return zarr.storage.ObjectStore(stores.MemoryStore())
+
+
+def _in_a_folder(folder: Path, removed: list[str], monkeypatch: pytest.MonkeyPatch) -> Any:
+    class Noted(LocalStore):
+        def delete_sync(self, key: str) -> None:
+            removed.append(key)
+            super().delete_sync(key)
+
+    return Noted(folder)
+
+
+NOTED: dict[str, Any] = {
+    "memory": lambda folder, removed, patch: MemoryStore(_Noted(removed)),
+    "mapping": lambda folder, removed, patch: zarr.storage.MappingStore(_NotedMapping(removed)),
+    "key by key": lambda folder, removed, patch: _KeyByKey(_Noted(removed)),
+    "coroutines": lambda folder, removed, patch: _InCoroutines(MemoryStore(_Noted(removed))),
+    "folder": _in_a_folder,
+    "fsspec": _in_fsspec,
+    "obstore": _in_obstore,
+}
+
+
+@pytest.mark.parametrize("kind", NOTED)
+@pytest.mark.parametrize("call", ["delete_dir", "clear"])
+def test_documents_are_removed_first(kind: str, call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A removal that is interrupted must not leave an array without its chunks: it would be read as fill values."""
+    removed: list[str] = []
+    store = NOTED[kind](tmp_path / "x", removed, monkeypatch)
+    below = "" if call == "clear" or kind == "folder" else "a/"
+    zarr.create_group(store, path=below)
+    zarr.create_group(store, path=f"{below}d")
+    zarr.create_array(store, name=f"{below}d/e", data=np.ones(4), chunks=(2,))
+    removed.clear()
+    zarr.core.sync.sync(store.clear() if call == "clear" else store.delete_dir(below.rstrip("/")))
+    assert not [key for key in zarr.core.sync.sync(_listed(store)) if key.startswith(below)]
+    places = [name.endswith("zarr.json") for name in removed if name.rpartition("/")[2] != "d"]
+    assert places == sorted(places, reverse=True)
+    assert any(places)
+    assert removed[0].endswith(f"{below}zarr.json")
+
+
+async def _listed(store: Any) -> list[str]:
+    return [key async for key in store.list()]

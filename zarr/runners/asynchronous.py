@@ -273,7 +273,7 @@ class _Coroutines(_Driver):
             requests.Put: lambda request: completed(store.set(request.key, request.value)),
             requests.PutIfAbsent: self._put_if_absent,
             requests.Delete: lambda request: completed(store.delete(request.key)),
-            requests.DeletePrefix: lambda request: store.delete_dir(request.prefix),
+            requests.DeletePrefix: lambda request: completed(store.delete_dir(request.prefix)),
             requests.Rename: self._rename,
             requests.List: self._list,
             requests.ListDir: self._list_dir,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, cast
 
 from zarr._process import at_fork
 from zarr.abc.store import BulkAccess, ByteRequest
-from zarr.abc.stores.changes import Changes
+from zarr.abc.stores.changes import Changes, removed_first
 from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.storage import url as store_url
@@ -207,8 +207,9 @@ class MemoryStore(MappingProtocol, TransactionStore):
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
         self._check_writable()
-        for name in self._names(dir_prefix(check_prefix(prefix))):
-            self._store_dict.pop(self._start + name, None)
+        for names in removed_first(self._names(dir_prefix(check_prefix(prefix)))):
+            for name in names:
+                self._store_dict.pop(self._start + name, None)
 
     # Many changes in one step
 

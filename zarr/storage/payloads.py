@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from zarr.abc.store import BulkAccess, ByteRequest
+from zarr.abc.stores.changes import removed_first
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.storage.base import BlockingStore
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, only_keys
@@ -110,7 +111,8 @@ class PayloadStore(BlockingStore):
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix."""
         self._check_writable()
-        self._write_many([(name, None) for name in self._names(dir_prefix(check_prefix(prefix)))])
+        names = self._names(dir_prefix(check_prefix(prefix)))
+        self._write_many([(name, None) for some in removed_first(names) for name in some])
 
     def bulk_access(self) -> BulkAccess | None:
         """Return that many values are moved in one step."""

@@ -285,8 +285,8 @@ class Store(ABC):
             raise NotImplementedError(f"{type(self).__name__} does not support deleting.")
         if not self.supports_listing:
             raise NotImplementedError(f"{type(self).__name__} does not support listing.")
-        keys = [(key,) async for key in self.list_prefix(as_folder(prefix))]
-        await gather_windowed(self.delete, keys)
+        for keys in changes.removed_first([key async for key in self.list_prefix(as_folder(prefix))]):
+            await gather_windowed(self.delete, [(key,) for key in keys])
 
     def close(self) -> None:
         """Close the store."""

@@ -115,6 +115,24 @@ def in_node_order(store: Any, keys: Iterable[str]) -> list[str]:
     return sorted(keys, key=lambda key: (not is_document(key), key.count("/"), key))
 
 
+def removed_first(keys: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the documents of nodes among some keys, those of groups before those below them, and all other keys.
+
+    A node is removed in this order. Else an array of which only the chunks are gone would be read as fill values.
+
+    Examples
+    --------
+    >>> removed_first(["a/b/c/0", "a/b/zarr.json", "a/zarr.json"])
+    (['a/zarr.json', 'a/b/zarr.json'], ['a/b/c/0'])
+    """
+    documents: list[str] = []
+    others: list[str] = []
+    for key in keys:
+        (documents if is_document(key) else others).append(key)
+    documents.sort(key=lambda key: key.count("/"))
+    return documents, others
+
+
 async def changes_of_move(store: Any, names: dict[str, str]) -> Changes:
     """Return a renaming as changes that are made in one step."""
     prototype = default_buffer_prototype()

@@ -12,7 +12,7 @@ from zarr._lazy import asyncio
 from zarr._process import at_fork
 from zarr.abc.stores.abilities import goes_by, is_synchronous
 from zarr.abc.stores.async_store import Store, as_folder, gather_windowed
-from zarr.abc.stores.changes import sees_to_values
+from zarr.abc.stores.changes import removed_first, sees_to_values
 from zarr.buffer.core import Buffer, BufferPrototype
 
 if TYPE_CHECKING:
@@ -166,8 +166,9 @@ class SyncStore(Store):
             Keys that begin with this path.
         """
         self._check_writable()
-        for key in builtins.list(self.list_prefix_sync(as_folder(prefix))):
-            self.delete_sync(key)
+        for keys in removed_first(self.list_prefix_sync(as_folder(prefix))):
+            for key in keys:
+                self.delete_sync(key)
 
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
         """Store a value unless the key has one.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import zarr_core
 from zarr._lazy import LazyModule, shutil
 from zarr.abc.store import BulkAccess
-from zarr.abc.stores.changes import Changes, Stage, names_to_move, stages
+from zarr.abc.stores.changes import Changes, Stage, names_to_move, removed_first, stages
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import FileInPlaceError, LinkLeavesStoreError
 from zarr.storage.base import CreatingStore
@@ -428,8 +428,9 @@ class LocalStore(CreatingStore):
         path = self._dir(prefix)
         if path == self._base:
             check_clearable(path)
-            for entry in list(files.scan(path, clean=True)):
-                self.delete_sync(entry.name)
+            for names in removed_first([entry.name for entry in files.scan(path, clean=True)]):
+                for name in names:
+                    self.delete_sync(name)
         elif os.path.islink(path) and not os.path.isfile(path):
             os.unlink(path)  # what it leads to stays
         elif os.path.isdir(path):

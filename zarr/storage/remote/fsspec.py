@@ -16,6 +16,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest
+from zarr.abc.stores.async_store import gather_windowed
+from zarr.abc.stores.changes import removed_first
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
 from zarr.notices import warn
@@ -469,6 +471,9 @@ class FsspecStore(RetryingStore):
             raise NotImplementedError("This method is only available for stores that support deletes.")
         self._check_clearable(prefix)
         folder = self._dir(prefix)
+        if self.supports_listing:
+            documents, _ = removed_first([key async for key in self.list_prefix(prefix)])
+            await gather_windowed(self.delete, [(key,) for key in documents])
         with contextlib.suppress(*self.allowed_exceptions):
             await self._many("delete", folder, lambda fs: fs._rm(folder, recursive=True))
 
@@ -477,9 +482,11 @@ class FsspecStore(RetryingStore):
         self._check_writable()
         self._check_clearable("")
         with contextlib.suppress(*self.allowed_exceptions):
-            for path in await self._many("list", self._root, lambda fs: fs._find(self._root, withdirs=True)):
-                with contextlib.suppress(*self.allowed_exceptions):
-                    await self._many("delete", path, partial(_remove, path=path))
+            found = await self._many("list", self._root, lambda fs: fs._find(self._root, withdirs=True))
+            for paths in removed_first(found):
+                for path in paths:
+                    with contextlib.suppress(*self.allowed_exceptions):
+                        await self._many("delete", path, partial(_remove, path=path))
 
 
 async def _remove(fs: Any, path: str) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 from zarr._lazy import LazyModule
 from zarr._process import at_fork
 from zarr.abc.store import ByteRequest, OffsetByteRequest, SuffixByteRequest
+from zarr.abc.stores.changes import removed_first
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import ArrayTooLargeError, StoreDamagedError, StoreUnavailableError, ValueReplacedError
 from zarr.storage import keys
@@ -517,9 +518,9 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         if not prefix.strip("/") and type(self.store).__name__ == "LocalStore":
             check_clearable(str(getattr(self.store, "prefix", None) or "/"))
         folder = keys.dir_prefix(keys.check_object_prefix(prefix))
-        paths = [meta["path"] async for meta in self._objects(folder)]
-        for first in range(0, len(paths), 1000):
-            await self._many("delete", folder, partial(_remove, paths=paths[first : first + 1000]))
+        for paths in removed_first([meta["path"] async for meta in self._objects(folder)]):
+            for first in range(0, len(paths), 1000):
+                await self._many("delete", folder, partial(_remove, paths=paths[first : first + 1000]))
 
 
 class _Version(NamedTuple):
