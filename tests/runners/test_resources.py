@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import Future
 
@@ -52,3 +55,33 @@ def test_an_interruption_stays_one() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         run_helpers(work, 1, stopped.set)
+
+
+TRANSACTION = """
+import asyncio
+import zarr
+from zarr.storage import MemoryStore, WrapperStore
+
+class InThreads(WrapperStore):
+    async def get(self, *arguments):
+        return await asyncio.to_thread(asyncio.run, self._store.get(*arguments))
+
+async def main():
+    store = InThreads(MemoryStore())
+    array = await zarr.api.asynchronous.create_array(store, shape=(8,), chunks=(2,), dtype="i4")
+    async with zarr.transaction(store) as changes:
+        staged = await zarr.api.asynchronous.open_array(store=changes, mode="r+")
+        await asyncio.gather(*(staged.setitem(number, number) for number in range(8)))
+    print((await array.getitem(...)).tolist())
+
+asyncio.run(main())
+"""
+
+
+def test_operations_in_all_threads_wait_for_the_loop_which_needs_threads() -> None:
+    """The loop has threads of its own: it would wait for one of those that wait for it."""
+    environment = {**os.environ, "ZARR_THREADING__MAX_WORKERS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", TRANSACTION], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.strip() == str(list(range(8))), done.stderr

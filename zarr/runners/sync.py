@@ -84,14 +84,17 @@ def max_workers() -> int:
     return max(1, min([cpus, *(int(limit) for limit in limits if limit is not None)]))
 
 
+def _blocking_calls() -> int:
+    return int(settings.get("threading.max_workers", None) or BLOCKING_CALLS)
+
+
 def get_executor() -> ThreadPoolExecutor:
     """Return the pool in which blocking calls of event-loop tasks run.
 
     Returns
     -------
     ThreadPoolExecutor
-        A pool of ``threading.max_workers`` threads, by default 32; if that is set, it is also the default executor of
-        the background loop.
+        A pool of ``threading.max_workers`` threads, by default 32.
 
     Examples
     --------
@@ -100,10 +103,7 @@ def get_executor() -> ThreadPoolExecutor:
     """
     with _POOLS.lock:
         if _POOLS.executor is None:
-            configured = settings.get("threading.max_workers", None)
-            _POOLS.executor = concurrency.Pool(configured or BLOCKING_CALLS, thread_name_prefix="zarr_pool")
-            if LOOP[0] is not None and configured is not None:
-                LOOP[0].set_default_executor(_POOLS.executor)
+            _POOLS.executor = concurrency.Pool(_blocking_calls(), thread_name_prefix="zarr_pool")
         return _POOLS.executor
 
 
@@ -127,11 +127,12 @@ def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _loop_executor() -> ThreadPoolExecutor | None:
-    """Return the default executor of the loop; None if the main thread has ended and there is none yet."""
-    if settings.get("threading.max_workers", None) is not None:
-        return get_executor()
+    """Return the default executor of the loop; None if the main thread has ended.
+
+    It is not the pool of :func:`get_executor`: operations there may wait for the loop, all threads of it at once.
+    """
     try:
-        return concurrency.Pool(BLOCKING_CALLS)
+        return concurrency.Pool(_blocking_calls())
     except RuntimeError:
         return None
 
