@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Callable, Iterable, MutableMapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -50,6 +53,31 @@ def living(members: Callable[[], Iterable[T]]) -> list[T]:
             return list(members())
         except RuntimeError:  # it has changed on the way
             continue
+
+
+def forget_closed(by_loop: MutableMapping[asyncio.AbstractEventLoop, Any]) -> None:
+    """Remove what belongs to event loops that are closed.
+
+    Weak keys alone do not: what belongs to a loop mostly refers to it, and so keeps its own key alive.
+
+    Parameters
+    ----------
+    by_loop : MutableMapping
+        A value for each loop.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> loop = asyncio.new_event_loop()
+    >>> loop.close()
+    >>> table = {loop: "connections"}
+    >>> forget_closed(table)
+    >>> table
+    {}
+    """
+    for loop in living(by_loop.__iter__):
+        if loop.is_closed():
+            by_loop.pop(loop, None)
 
 
 def at_exit(close: Action) -> Action:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import pickle
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -64,6 +66,21 @@ def test_gathered_in_one_loop_after_another(arrays: list[zarr.Array[Any]]) -> No
     for _ in range(3):
         check(asyncio.run(gather(arrays)))
     check([array[1:5] for array in arrays[:5]])  # on the loop of the library
+
+
+def test_loops_that_have_ended_are_forgotten(arrays: list[zarr.Array[Any]]) -> None:
+    """Each has connections, and of S3 a client of many megabytes, which refer to their loop."""
+    loops: list[weakref.ref[asyncio.AbstractEventLoop]] = []
+
+    async def read() -> None:
+        loops.append(weakref.ref(asyncio.get_running_loop()))
+        check(await gather(arrays[:4]))
+
+    with zarr.config.set({"async.concurrency": 2}):  # so that tasks wait for their turn
+        for _ in range(6):
+            asyncio.run(read())
+    gc.collect()
+    assert sum(loop() is not None for loop in loops) <= 2
 
 
 def test_in_loops_of_many_threads(arrays: list[zarr.Array[Any]]) -> None:

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from zarr._lazy import asyncio
+from zarr._process import forget_closed
 from zarr.defaults import settings
 from zarr.notices import CALLER
 
@@ -40,6 +41,8 @@ def request_gate() -> asyncio.Semaphore:
     loop = asyncio.get_running_loop()
     width = concurrency()
     known = _GATES.get(loop)
+    if known is None:
+        forget_closed(_GATES)
     if known is None or known[0] != width:
         known = (width, asyncio.Semaphore(width))
         _GATES[loop] = known

@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from zarr._process import forget_closed
 from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest
 from zarr.abc.stores.async_store import gather_windowed
 from zarr.abc.stores.changes import removed_first
@@ -148,6 +149,7 @@ class FsspecStore(RetryingStore):
         loop = asyncio.get_running_loop()
         fs = self._by_loop.get(loop)
         if fs is None:
+            forget_closed(self._by_loop)
             # Its loop is stored on the file system itself, since fsspec gives the same one to several stores. One that
             # runs plain calls in threads serves all loops.
             owner = self.fs.__dict__.setdefault("_zarr_loop", weakref.ref(loop))

@@ -20,6 +20,7 @@ from numcodecs.compat import ensure_bytes, ndarray_copy
 from numcodecs.registry import get_codec, register_codec
 
 from zarr._lazy import load
+from zarr._process import forget_closed
 from zarr.abc.store import BulkAccess, Store
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import ZarrUserWarning
@@ -408,6 +409,7 @@ class N5Files(StepsStore):
 
     async def set(self, key: str, value: Buffer) -> None:
         """Store a value."""
+        forget_closed(self._turns)
         async with self._turns.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
             await self._run_async(self._set_steps(key, value))
 
