@@ -65,6 +65,37 @@ def test_parts_of_chunks(layout: str, tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["a.zarr", "alone"]
 
 
+def count_own_over(number: int, barrier: Any, kind: str, place: str, times: int) -> None:
+    barrier.wait(60)  # obstore is loaded after the fork only
+    count_own(number, barrier, store_over(KINDS_OF_FILES[number % 3] if kind == "all" else kind, place), times)
+
+
+KINDS_OF_FILES = ("folder", "fsspec", "obstore")
+
+
+def store_over(kind: str, place: str) -> Any:
+    """A store of some class over the files of a folder."""
+    if kind == "fsspec":
+        return zarr.storage.FsspecStore.from_url(f"file://{place}")
+    if kind == "obstore":
+        from obstore.store import LocalStore as Folder
+
+        return zarr.storage.ObjectStore(Folder(place))
+    return place
+
+
+@pytest.mark.parametrize("layout", ["chunk", "shard"])
+@pytest.mark.parametrize("kind", ["fsspec", "obstore", "all"])
+def test_parts_of_chunks_by_other_stores_of_files(kind: str, layout: str, tmp_path: Path) -> None:
+    """The files are the same ones: what keeps processes apart must not depend on who writes them."""
+    for package in ("fsspec", "obstore"):
+        pytest.importorskip(package)
+    zarr.create_array(tmp_path, shape=16, dtype="i4", **LAYOUTS[layout])
+    times = rounds(25, 300)
+    run_processes(WORKERS, "fork", count_own_over, kind, str(tmp_path), times)
+    np.testing.assert_array_equal(zarr.open_array(tmp_path)[:], np.full(16, times))
+
+
 def write_whole_or_parts(number: int, barrier: Any, place: str, times: int, size: int) -> None:
     """The first writes whole chunks and finds in them what it has written; the others write elements of their own."""
     array = zarr.open_array(place, mode="r+")

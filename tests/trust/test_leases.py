@@ -229,8 +229,10 @@ def test_a_document_that_changed_under_a_lease_is_not_replaced(tmp_path: Path) -
     assert dict(zarr.open_array(store, mode="r").attrs) == {"a": 1}
 
 
-def test_local_folders_behind_obstore_use_lock_files(tmp_path: Path) -> None:
+def test_local_folders_behind_obstore_use_lock_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where processes do not lock names in the folders themselves, as on Linux."""
     obstore = pytest.importorskip("obstore.store")
+    monkeypatch.setattr(ObjectStore, "locks_folders", False)
     store = ObjectStore(obstore.LocalStore(tmp_path, mkdir=True))
     group = zarr.create_group(store)
     array = group.create_array("a", shape=8, chunks=4, dtype="i4", config=PROCESS)

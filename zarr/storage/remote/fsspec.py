@@ -290,6 +290,11 @@ class FsspecStore(RetryingStore):
             return f"file:{true_path(self._root).rstrip('/')}"
         return f"fsspec:{type(self.fs).__name__}:{self._root.rstrip('/')}"
 
+    @property
+    def locks_folders(self) -> bool:
+        """True if the keys are files of this machine: then processes keep out each other as in a ``LocalStore``."""
+        return _has_protocol(self.fs, "file")
+
     def _path(self, key: str) -> str:
         check_key(key)
         # A root of "/" means no root: file systems of bare keys (references) have no leading slash.

@@ -198,6 +198,11 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         text = repr(self.store)
         return f"object_store:{id(self.store)}" if text.startswith("MemoryStore") else f"object_store:{text}"
 
+    @property
+    def locks_folders(self) -> bool:
+        """True if the keys are files of this machine: then processes keep out each other as in a ``LocalStore``."""
+        return self._folder is not None
+
     def lock_folder(self, path: str) -> str | None:
         """Return the folder of the lock files of a node: beside its data, if that is in a local folder.
 
