@@ -89,6 +89,24 @@ def test_format_3_on_request(store: Any) -> None:
     assert "x/zarr.json" in store
 
 
+def test_chunk_keys_of_format_3_make_format_3(tmp_path: Path) -> None:
+    # ngff-zarr takes the class where it finds it, and gives it what its version of zarr gives to arrays.
+    keys = {"chunk_key_encoding": {"name": "default", "separator": "/"}}
+    store = zarr.DirectoryStore(tmp_path / "a", **keys)
+    array = zarr.open_array(store=store, path="x/0", shape=(3, 4), chunks=(2, 2), dtype="i4", mode="a", **keys)
+    array[:] = VALUES
+    assert array.metadata.zarr_format == 3
+    assert (tmp_path / "a/x/0/c/1/1").is_file()
+    again = pickle.loads(pickle.dumps(store))
+    assert zarr.create_group(again, path="y").metadata.zarr_format == 3
+    assert np.array_equal(zarr.open_array(again, path="x/0", mode="r")[:], VALUES)
+    assert zarr.DirectoryStore(tmp_path, chunk_key_encoding={"name": "default"}).default_zarr_format == 3
+    for others in ({"name": "v2", "separator": "/"}, {"name": "default", "separator": "."}, {}):
+        with pytest.raises(ValueError, match="pass another one to the function"):
+            zarr.DirectoryStore(tmp_path / "a", chunk_key_encoding=others)
+    assert zarr.DirectoryStore(tmp_path / "a").default_zarr_format == 2
+
+
 def test_as_a_mapping(store: Any) -> None:
     store["a/b"] = b"1"
     store["a/c"] = bytearray(b"2")

@@ -9,9 +9,9 @@ import shutil
 import tempfile
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal, Self, TypeVar
+from typing import Any, Final, Literal, Self, TypeVar
 
 from zarr.abc.store import BulkAccess, ByteRequest, Store, is_synchronous
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
@@ -36,6 +36,7 @@ Separator = Literal[".", "/"]
 _DOCUMENTS: Final = METADATA_NAMES - {ZARR_JSON}
 _SEPARATORS: Final = (None, ".", "/")
 _NOTHING: Final = b"{}"
+_FORMAT_3_KEYS: Final = {"name": "default", "separator": "/"}
 
 
 def document_of(key: str) -> str | None:
@@ -160,7 +161,7 @@ class Format2Store(StoreMapping, _DocumentStore[T_Store]):
     (['a/0'], b'value', ['0'])
     """
 
-    default_zarr_format: ClassVar[int] = 2
+    default_zarr_format: int = 2
 
     def __init__(self, store: T_Store, dimension_separator: Separator | None = None) -> None:
         if dimension_separator not in _SEPARATORS:
@@ -305,11 +306,14 @@ class DirectoryStore(Format2Store[Store]):
     normalize_keys : bool
         If True, keys are folded to lower case, which other readers do not do.
     dimension_separator : {".", "/"}, optional
+    chunk_key_encoding : dict, optional
+        The chunk keys of format 3, ``{"name": "default", "separator": "/"}``. With it, new nodes have format 3: a
+        program that is written for both versions passes it where it finds version 3, and to its arrays, too.
 
     Raises
     ------
     ValueError
-        There is a file at the path.
+        There is a file at the path, or other chunk keys are given.
 
     Examples
     --------
@@ -321,10 +325,22 @@ class DirectoryStore(Format2Store[Store]):
     """
 
     def __init__(
-        self, path: str | Path, normalize_keys: bool = False, dimension_separator: Separator | None = None
+        self,
+        path: str | Path,
+        normalize_keys: bool = False,
+        dimension_separator: Separator | None = None,
+        *,
+        chunk_key_encoding: Mapping[str, Any] | None = None,
     ) -> None:
         if os.path.isfile(path):
             raise ValueError(f"there is a file where a folder is asked for: {os.fspath(path)!r}")
+        if chunk_key_encoding is not None:
+            if {"separator": "/", **chunk_key_encoding} != _FORMAT_3_KEYS:
+                raise ValueError(
+                    f"a DirectoryStore takes the chunk_key_encoding {_FORMAT_3_KEYS} only, got {chunk_key_encoding!r}; "
+                    "pass another one to the function that creates the array"
+                )
+            self.default_zarr_format = 3
         place: Store = LocalStore(os.path.abspath(path))
         super().__init__(FoldedStore(place) if normalize_keys else place, dimension_separator)
         self.path, self.normalize_keys = str(path), normalize_keys
