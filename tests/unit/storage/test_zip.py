@@ -382,9 +382,9 @@ def test_mutated_directories_raise_nothing_unexpected(tmp_path: Path) -> None:
 def test_zip64(tmp_path: Path) -> None:
     entries = [Entry(f"k{n}", 0, 0, 0, 0, 10) for n in range(70_000)]
     raw = bytes(100) + directory_bytes(entries, 100)
-    found, end = read_directory(lambda offset, length: raw[offset : offset + length], len(raw))
-    assert len(found) == 70_000
-    assert end == len(raw)
+    found = read_directory(lambda offset, length: raw[offset : offset + length], len(raw))
+    assert len(found.entries) == 70_000
+    assert found.end == len(raw)
     with pytest.raises(ValueError, match="zip64"):
         directory_bytes(entries, 100, allow_zip64=False)
     large = Entry("big", 0, 1, 5 << 30, 6 << 30, 7 << 30)
@@ -558,3 +558,65 @@ def test_a_file_that_somebody_removed_is_made_again(tmp_path: Path, mode: Any) -
     write(path, {"b": b"2"}, mode)
     assert contents(path) == {"b": b"2"}
     assert value(store, "a") == b"1"
+
+
+def test_the_comment_of_an_archive_stays(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as other:
+        other.comment = b'{"ome":{"version":"0.5"}}'
+        other.writestr("a", bytes(1000))
+    with ZipStore(path, mode="a") as store:
+        assert store.comment == b'{"ome":{"version":"0.5"}}'
+        store.set_sync("a", B(b"2"))
+        store.compact()
+        store.set_sync("b", B(b"3"))
+    with zipfile.ZipFile(path, "r") as other:
+        assert other.comment == b'{"ome":{"version":"0.5"}}'
+    with ZipStore(path, mode="a") as store:
+        with pytest.raises(ValueError, match="65536 bytes"):
+            store.comment = bytes(65536)
+        store.comment = b"another"
+    assert ZipStore(path).comment == b"another"
+    assert contents(path) == {"a": b"2", "b": b"3"}
+    with pytest.raises(ValueError, match="read-only"):
+        ZipStore(path).comment = b"third"
+    with ZipStore(path, mode="w") as store:
+        store.set_sync("a", B(b"4"))
+    with zipfile.ZipFile(path) as other:
+        assert other.comment == b""
+
+
+def test_a_new_small_file_with_a_comment_is_not_written_twice(tmp_path: Path) -> None:
+    with ZipStore(tmp_path / "a.zip", mode="w") as store:
+        store.set_sync("a", B(b"1"))
+        store.comment = b"x" * 100
+        store.commit()
+        before = os.stat(tmp_path / "a.zip").st_ino
+    assert os.stat(tmp_path / "a.zip").st_ino == before
+
+
+class Commented(ZipStore):
+    """A subclass as iohub has one: it asks whether the store is open, and sets the comment of the open file."""
+
+    def close(self) -> None:
+        if self._is_open:
+            self._zf.comment = b"closed by hand"
+            super().close()
+
+
+@pytest.mark.parametrize("first", ["set", "begin", "read"])
+def test_a_subclass_that_closes_by_itself_finds_the_store_open(tmp_path: Path, first: str) -> None:
+    path = tmp_path / "a.zip"
+    write(path, {"a": b"1"}, "w")
+    store = Commented(path, mode="w" if first == "begin" else "a")
+    assert not store._is_open
+    if first == "read":
+        assert value(store, "a") == b"1"
+    else:
+        store.set_sync("b", B(b"2"))
+    assert store._is_open
+    store.close()
+    assert not store._is_open
+    with zipfile.ZipFile(path) as other:
+        assert other.comment == b"closed by hand"
+        assert sorted(other.namelist()) == {"set": ["a", "b"], "begin": ["b"], "read": ["a"]}[first]

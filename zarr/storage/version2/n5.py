@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 import numpy as np
 from numcodecs.abc import Codec
@@ -476,8 +476,6 @@ def _put_attributes(path: str, attributes: Mapping[str, Any]) -> Put:
 
 class _N5(Format2Store[N5Files]):
     """The common methods of both stores of N5."""
-
-    default_zarr_format: ClassVar[int] = 2
 
     def settled_document(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the document that is read after one was stored: N5 has fewer members than format 2."""

@@ -31,6 +31,7 @@ from zarr.storage.zip.container import Entry, Handle, ZipFormatError
 
 _COMPACT_ABOVE_BYTES: Final = 1 << 20
 _LONGEST_NAME: Final = 0xFFFF
+_LONGEST_COMMENT: Final = 0xFFFF
 
 FORK_WAIT_SECONDS: Final = 5.0
 """The seconds that a fork waits for running calls of one archive."""
@@ -79,6 +80,7 @@ class Archive:
         self._stale: set[str] = set()
         """Those of them that another process had changed when the file was claimed."""
         self._end = 0
+        self._comment = b""
         self._pid = os.getpid()
         self._ended = False
         _archives.add(self)
@@ -94,6 +96,21 @@ class Archive:
     def entries(self) -> dict[str, Entry]:
         """Return the entries by key."""
         return self.known()[1]
+
+    @property
+    def comment(self) -> bytes:
+        """Return the comment of the archive, which follows its directory; a new one is written at the next commit."""
+        self.known()
+        return self._comment
+
+    @comment.setter
+    def comment(self, comment: bytes) -> None:
+        if len(comment) > _LONGEST_COMMENT:
+            raise ValueError(f"a comment of {len(comment)} bytes: that of a zip archive has up to {_LONGEST_COMMENT}")
+        with self.lock:
+            self.make_writable()
+            self._comment = bytes(comment)
+            self._changed()
 
     def open(self) -> Known:
         """Open the file and read its directory, unless that is done."""
@@ -182,7 +199,7 @@ class Archive:
             except (FileNotFoundError, PermissionError) as error:
                 raise cannot_create(error, self.path) from error
             handle.claim()
-        self._end, self._writable, self._dirty, self._seen = 0, True, True, None
+        self._end, self._comment, self._writable, self._dirty, self._seen = 0, b"", True, True, None
         self._new = self.path is not None
         self._pid = os.getpid()
         known: Known = (handle, {})
@@ -196,9 +213,10 @@ class Archive:
         try:
             if not size and self.read_only:
                 raise ZipFormatError("the file is empty")
-            entries, self._end = container.read_directory(handle.read_at, size) if size else ({}, 0)
+            found = container.read_directory(handle.read_at, size) if size else container.Directory({}, 0)
         except ZipFormatError as error:
             raise ZipFormatError(f"{self.path or self.file}: {error}") from error
+        entries, self._end, self._comment = found
         self.folders = {name[:-1] for name in entries if name.endswith("/")}
         return {name: entry for name, entry in entries.items() if is_key(name)}
 
@@ -420,12 +438,15 @@ class Archive:
             handle.fsync()
         while True:
             start = self._end
-            directory = container.directory_bytes(list(self.entries.values()), start, allow_zip64=self.zip64)
+            directory = self._directory_bytes(self.entries.values(), start)
             if self._end == start:  # otherwise a finalizer has written meanwhile
                 break
         self._append(handle, directory)
         if self.fsync:
             handle.fsync()
+
+    def _directory_bytes(self, entries: Iterable[Entry], start: int) -> bytes:
+        return container.directory_bytes(list(entries), start, allow_zip64=self.zip64, comment=self._comment)
 
     def _check_in_place(self, handle: Handle) -> None:
         """Refuse to go on if another program has put another file in place of this one, or removed it.
@@ -472,7 +493,7 @@ class Archive:
         # A list: a finalizer may add an entry meanwhile.
         entries = list(self.entries.values())
         named = sum([entry.stored_size + 2 * len(container.raw_name(entry)) for entry in entries])
-        dead = self._end - named - len(entries) * container.HEADER_SIZES - container.END_SIZE
+        dead = self._end - named - len(entries) * container.HEADER_SIZES - container.END_SIZE - len(self._comment)
         if self._end <= _COMPACT_ABOVE_BYTES:
             return dead > 0 and self._new
         return dead > max(_COMPACT_ABOVE_BYTES, self._end // 2)
@@ -527,7 +548,7 @@ class Archive:
             target.write_at(end, data)
             copied[new.name] = new
             end += len(data)
-        tail = container.directory_bytes(list(copied.values()), end, allow_zip64=self.zip64)
+        tail = self._directory_bytes(copied.values(), end)
         target.write_at(end, tail)
         return copied, end + len(tail)
 

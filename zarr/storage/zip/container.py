@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 from zipfile import BadZipFile
 
 from zarr.errors import StoreDamagedError
@@ -112,7 +112,7 @@ def _central_header(entry: Entry) -> bytes:
     )  # fmt: skip
 
 
-def directory_bytes(entries: Iterable[Entry], offset: int, *, allow_zip64: bool = True) -> bytes:
+def directory_bytes(entries: Iterable[Entry], offset: int, *, allow_zip64: bool = True, comment: bytes = b"") -> bytes:
     """Return the central directory of the entries and its end, to be written at ``offset``.
 
     Raises
@@ -130,15 +130,24 @@ def directory_bytes(entries: Iterable[Entry], offset: int, *, allow_zip64: bool 
         tail = _END64.pack(b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, offset)
         tail += _LOCATOR64.pack(b"PK\6\7", 0, offset + size, 1)
     end = _END.pack(
-        END_SIGNATURE, 0, 0, min(count, _LIMIT16), min(count, _LIMIT16), min(size, _LIMIT32), min(offset, _LIMIT32), 0
-    )
-    return body + tail + end
+        END_SIGNATURE, 0, 0, min(count, _LIMIT16), min(count, _LIMIT16), min(size, _LIMIT32), min(offset, _LIMIT32),
+        len(comment),
+    )  # fmt: skip
+    return body + tail + end + comment
 
 
 # Reading
 
 
-def read_directory(read_at: ReadAt, size: int) -> tuple[dict[str, Entry], int]:
+class Directory(NamedTuple):
+    """What the directory of an archive holds."""
+
+    entries: dict[str, Entry]
+    end: int
+    comment: bytes = b""
+
+
+def read_directory(read_at: ReadAt, size: int) -> Directory:
     """Find and read the last complete directory of an archive.
 
     Parameters
@@ -150,8 +159,9 @@ def read_directory(read_at: ReadAt, size: int) -> tuple[dict[str, Entry], int]:
 
     Returns
     -------
-    (entries, end)
-        The entries by name, and the end of the directory: everything after it was never committed.
+    Directory
+        The entries by name, the end of the directory (everything after it was never committed), and the comment of the
+        archive.
 
     Raises
     ------
@@ -187,7 +197,7 @@ def read_directory(read_at: ReadAt, size: int) -> tuple[dict[str, Entry], int]:
     raise ZipFormatError(f"no zip directory found: this is no zip archive, or it was never closed{reason}")
 
 
-def _read_directory_at(read_at: ReadAt, position: int, size: int) -> tuple[dict[str, Entry], int]:
+def _read_directory_at(read_at: ReadAt, position: int, size: int) -> Directory:
     """Read the directory whose end record is at ``position``; raise ZipFormatError if it contradicts itself."""
     end = read_at(position, _END.size)
     if len(end) < _END.size:
@@ -208,7 +218,7 @@ def _read_directory_at(read_at: ReadAt, position: int, size: int) -> tuple[dict[
     entries = _parse_body(body, count, shift)
     if any(entry.header_offset + _LOCAL.size + entry.stored_size > body_end for entry in entries.values()):
         raise ZipFormatError("an entry lies outside the file")
-    return entries, finish
+    return Directory(entries, finish, read_at(position + _END.size, comment_size) if comment_size else b"")
 
 
 def _read_end64(read_at: ReadAt, position: int) -> tuple[int, int, int, int] | None:

@@ -138,10 +138,19 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
             self._shared = archive_of(self._place, **self._options)
 
     @property
-    def _archive(self) -> Archive:
+    def _begun(self) -> Archive:
+        """Return the archive; a new file is begun, an old one is not read yet."""
         if self._starts:
             self._shared.begin(self._starts)
         return self._shared
+
+    @property
+    def _archive(self) -> Archive:
+        archive = self._begun
+        if not self._is_open:  # subclasses that close by themselves ask it whether there is anything to close
+            archive.open()
+            self._is_open = True
+        return archive
 
     def with_read_only(self, read_only: bool = False) -> Self:
         """Return a store over the same open file, read-only or writable."""
@@ -153,15 +162,40 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
 
     @property
     def _lock(self) -> Any:
-        return self._archive.lock
+        return self._begun.lock
 
     def _sync_open(self) -> None:
-        self._archive.open()
+        self._begun.open()
         self._is_open = True
 
     async def _open(self) -> None:
-        self._archive.open()
+        self._begun.open()
         await super()._open()
+
+    @property
+    def comment(self) -> bytes:
+        """Return the comment of the archive; a new one is in the file after the next commit.
+
+        Examples
+        --------
+        >>> import io
+        >>> file = io.BytesIO()
+        >>> with ZipStore(file, mode="w") as store:
+        ...     store.comment = b"made by hand"
+        >>> ZipStore(file).comment
+        b'made by hand'
+        """
+        return self._archive.comment
+
+    @comment.setter
+    def comment(self, comment: bytes) -> None:
+        self._check_writable()
+        self._archive.comment = comment
+
+    @property
+    def _zf(self) -> Archive:
+        """Return the open file, of which subclasses written for zarr-python set the comment."""
+        return self._archive
 
     def commit(self) -> None:
         """Make all changes visible to other readers, and keep them through a crash."""
@@ -296,7 +330,8 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
     async def clear(self) -> None:
         """Remove all keys. The old contents are not read, so they may be damaged."""
         self._check_writable()
-        self._archive.clear()
+        self._begun.clear()
+        self._is_open = True
 
     async def move(self, path: Path | str) -> None:
         """Move the file to another place; this store then uses that place.
@@ -314,7 +349,7 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
             If the store is over a file object.
         """
         place = str(Path(path).absolute())
-        self._archive.move(place)
+        self._begun.move(place)
         self.path, self._place = Path(path), place
         await self._ensure_open()
 
