@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given
 
 import zarr
+from zarr.abc.codec import ArrayBytesCodec
 from zarr.dtype import (
     DataTypeRegistry,
     DateTime64,
@@ -260,6 +262,64 @@ def test_a_data_type_of_another_library() -> None:
         data_type_registry.get("example.nibble")
     with pytest.raises(KeyError, match=r"example\.nibble"):
         data_type_registry.unregister("example.nibble")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ragged(Nibble):
+    """A data type of another library whose elements are arrays of any length."""
+
+    dtype_cls: ClassVar[Any] = np.dtypes.ObjectDType
+    _zarr_v3_name: ClassVar[str] = "example.ragged"
+
+    def to_native_dtype(self) -> Any:
+        return np.dtype(object)
+
+    def default_scalar(self) -> Any:
+        return np.zeros(0, dtype="i4")
+
+    def from_json_scalar(self, data: Any, *, zarr_format: Any) -> Any:
+        return np.zeros(0, dtype="i4")
+
+    def to_json_scalar(self, data: object, *, zarr_format: Any) -> int:
+        return 0
+
+
+class RaggedCodec(ArrayBytesCodec):
+    """The serializer of ragged elements: a list of lists in JSON."""
+
+    is_fixed_size = False
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"name": "example.ragged_json", "configuration": {}}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> RaggedCodec:
+        return cls()
+
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: Any) -> int:
+        raise NotImplementedError
+
+    async def _encode_single(self, chunk_array: Any, chunk_spec: Any) -> Any:
+        values = [np.asarray(value).tolist() for value in chunk_array.as_numpy_array().ravel()]
+        return chunk_spec.prototype.buffer.from_bytes(json.dumps(values).encode())
+
+    async def _decode_single(self, chunk_bytes: Any, chunk_spec: Any) -> Any:
+        out = np.empty(chunk_spec.shape, dtype=object)
+        for position, value in enumerate(json.loads(chunk_bytes.to_bytes())):
+            out.ravel()[position] = np.array(value, dtype="i4")
+        return chunk_spec.prototype.nd_buffer.from_ndarray_like(out)
+
+
+def test_one_element_of_a_data_type_of_another_library_may_be_an_array() -> None:
+    # As in zarr-python, and as zarr-vlen-ndarray needs it.
+    array = zarr.create_array({}, shape=(5,), chunks=(2,), dtype=Ragged(), serializer=RaggedCodec())
+    array[1] = np.arange(3)
+    array[-1, ...] = np.arange(4).reshape(2, 2)
+    array[2] = [7]
+    array.blocks[1]  # a chunk of which one element was written
+    assert [np.asarray(value).tolist() for value in array[:]] == [[], [0, 1, 2], [7], [], [[0, 1], [2, 3]]]
+    with pytest.raises(ValueError, match="broadcast"):
+        array[0:2] = np.arange(3)
 
 
 def test_entry_points_are_loaded_when_nothing_else_fits(monkeypatch: pytest.MonkeyPatch) -> None:

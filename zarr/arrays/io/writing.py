@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from zarr.arrays import documents
     from zarr.arrays.handle import ArrayHandle
     from zarr.arrays.io import bulk_write, foreign_pipeline, shard_write
-    from zarr.dtype.types import text
+    from zarr.dtype import base as data_types
 else:
     bulk_write = LazyModule("zarr.arrays.io.bulk_write")
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     documents = LazyModule("zarr.arrays.documents")
     shard_write = LazyModule("zarr.arrays.io.shard_write")
-    text = LazyModule("zarr.dtype.types.text")
+    data_types = LazyModule("zarr.dtype.base")
 
 Ndarray = np.ndarray[Any, Any]
 
@@ -157,8 +157,8 @@ def elements_for(layout: ArrayLayout, plan: zarr_core.Plan, value: Any, fields: 
         return prepared
     if layout.nullable is not None:
         value = layout.nullable.from_values(value)
-    if layout.dtype.kind == "O" and not plan.shape and isinstance(layout.zdtype, text.PythonObject):
-        value = one_object(value)
+    elif layout.dtype.kind == "O" and not plan.shape and not isinstance(layout.zdtype, data_types.LibraryType):
+        value = one_object(value)  # the elements of another package's data type may be lists or arrays, too
     return prepare_value(value, layout.dtype, plan.shape, points)
 
 
