@@ -179,6 +179,7 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
         Examples
         --------
         >>> import io
+        >>> from zarr.storage import ZipStore
         >>> file = io.BytesIO()
         >>> with ZipStore(file, mode="w") as store:
         ...     store.comment = b"made by hand"

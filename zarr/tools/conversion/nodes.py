@@ -166,8 +166,8 @@ def array_parameters(
         given["serializer"] = {"name": "bytes", "configuration": {"endian": "big"}}
     attributes = dict(contents.attributes)
     if "_FillValue" in attributes:
-        attributes["_FillValue"] = encode_fill_value(attributes["_FillValue"], np.dtype(contents.dtype))
-        if np.dtype(contents.dtype).kind == "S":
+        attributes["_FillValue"] = encode_fill_value(attributes["_FillValue"], _native_dtype(contents))
+        if _native_dtype(contents).kind == "S":
             del attributes["_FillValue"]  # with it xarray opens no group of format 3; it follows from fill_value
     for name in ("filters", "compressors"):
         value = getattr(contents, name)
@@ -186,7 +186,7 @@ def _of_format_2(path: str, contents: ArrayContents, losses: list[str]) -> dict[
         # Readers take the fill value of format 2 for missing values; without missing values there must be none.
         if "_FillValue" not in attributes and not _is_usual_fill_value(contents):
             lose(losses, path, f"the fill value {contents.fill_value}: in format 2 it would mean a missing value")
-        given["fill_value"] = _scalar_of(attributes.pop("_FillValue", None), np.dtype(contents.dtype))
+        given["fill_value"] = _scalar_of(attributes.pop("_FillValue", None), _native_dtype(contents))
     documents: list[dict[str, Any]] = []
     for name in ("filters", "compressors"):
         value = getattr(contents, name)
