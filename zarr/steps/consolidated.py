@@ -24,7 +24,7 @@ from zarr.metadata.copies import ASIDE, INLINE, CopyText, find_copy, kept_copy
 from zarr.metadata.documents import load_document
 from zarr.notices import warn
 from zarr.steps.documents import hold_node, node_key
-from zarr.steps.requests import FreshStamp, Gather, Get, GetMany, Put, Steps
+from zarr.steps.requests import FreshStamp, Gather, Get, GetMany, Put, Steps, ask_steps
 from zarr.storage.keys import ancestors
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ Carrier: TypeAlias = tuple[str, str]
 
 
 class Above(NamedTuple):
-    """What may have consolidated metadata above a node, as read while the node was stored."""
+    """Keep the documents above a node that may have consolidated metadata, as read while the node was stored."""
 
     found: dict[Carrier, Buffer | None]
     touched: int
@@ -62,6 +62,7 @@ class StoredDocuments(dict[str, Buffer]):
 
     above: Above | None = None
 
+
 Members: TypeAlias = dict[str, dict[str, Any] | None]
 """The new entries of consolidated metadata by name; None for one to remove."""
 
@@ -69,7 +70,7 @@ _PARTS = {INLINE: (INLINE,), ASIDE: (".zarray", ".zgroup", ".zattrs")}
 _EMPTY: dict[str, Any] = {"kind": "inline", "must_understand": False, "metadata": {}}
 
 _versions: dict[str, int] = {}
-carrying: dict[int, frozenset[tuple[str, str]]] = {}
+carrying: dict[int, frozenset[Carrier]] = {}
 """By the id of a store, documents in which a copy was changed through it: they are locked and read at once, the others
 are read first. Another store with the same id later costs a lock, and no more."""
 _changes = itertools.count(1)
@@ -78,7 +79,7 @@ _GROUP_END: Final = re.compile(rb',\s*"node_type"\s*:\s*"group"\s*\}\s*\Z')
 """The end of the document of a group by most writers: in JSON, these quotes are not inside of a string."""
 _END_BYTES: Final = 64
 _MOST_STORES = 100
-_NONE: frozenset[tuple[str, str]] = frozenset()
+_NONE: frozenset[Carrier] = frozenset()
 _touching = threading.RLock()  # reentrant: a finalizer may change a node at any allocation
 
 
@@ -184,15 +185,10 @@ def store_and_look_steps(
         return (yield from put)
     note_change()
     touched = Noted.touched
-    result, found = yield Gather((put, _read_carriers_steps(keys)))
+    result, found = yield Gather((put, ask_steps(GetMany([node_key(*key) for key in keys]))))
     documents.above = Above(dict(zip(keys, found, strict=True)), touched)
     stored: T = result
     return stored
-
-
-def _read_carriers_steps(carriers: Sequence[Carrier]) -> Steps[list[Buffer | None]]:
-    names = [node_key(path, name) for path, name in carriers]
-    return [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names)) if names else []
 
 
 def record_changes_steps(
@@ -239,7 +235,7 @@ def record_changes_steps(
         if type(documents) is StoredDocuments:
             above, documents.above = documents.above, None
     if above is not None and above.is_fresh():
-        found = [above.found.get(key) for key in unknown]
+        found = [above.found[key] for key in unknown]
     else:
         names = [f"{path}/{name}" if path else name for path, name in unknown]
         found = [(yield Get(names[0]))] if len(names) == 1 else (yield GetMany(names)) if names else []
@@ -333,9 +329,9 @@ def settle(store: Store) -> None:
         noted.settle(store)
 
 
-def _carriers(changes: Mapping[str, Collection[str]], replaced: Collection[str]) -> set[tuple[str, str]]:
+def _carriers(changes: Mapping[str, Collection[str]], replaced: Collection[str]) -> set[Carrier]:
     """Return the documents that may have consolidated metadata with one of these nodes."""
-    found: set[tuple[str, str]] = set()
+    found: set[Carrier] = set()
     for path, names in changes.items():
         above, again = ancestors(path), not names or path in replaced
         if again or INLINE in names:

@@ -364,15 +364,18 @@ def _write_locked_steps(
     # One value, where nothing is: it needs no folder aside, and storing it shows if there was a value.
     alone = staged and contents is None and len(documents) == 1
     finding = missing_ancestors_steps(place, zarr_format)
-    looks = replaces or not alone or overwrite
-    is_shown = replaces
-    if looks and bulk_kind(place.store) == "buffers":  # a service answers both in the time of one request
-        looking = read_documents_steps(place, MAKING) if replaces else check_absent_steps(place, zarr_format)
+    is_distant = (replaces or not alone or overwrite) and bulk_kind(place.store) == "buffers"
+    looking: Steps[Any] | None = None
+    if replaces and is_distant and takes_contents_first(place.store):
+        looking = read_documents_steps(place, MAKING)
+    elif not replaces and (not alone or overwrite):
+        looking = check_absent_steps(place, zarr_format)
+    found: Any = replaces
+    if looking is not None and is_distant:  # a service answers both in the time of one request
         found, missing = yield requests.Gather((looking, finding))
-        is_shown = bool(found)
     else:
-        if looks and not replaces:
-            yield from check_absent_steps(place, zarr_format)
+        if looking is not None:
+            yield from looking
         missing = yield from finding
     if alone and not missing and not (replaces and (yield requests.ListDir(path))):
         ((name, raw),) = documents.items()
@@ -384,7 +387,7 @@ def _write_locked_steps(
             raise
         if not overwrite:
             yield from check_absent_steps(place, zarr_format)
-    new = _NewNode(place, zarr_format, documents, contents, missing, overwrite, replaces, is_shown)
+    new = _NewNode(place, zarr_format, documents, contents, missing, overwrite, replaces, bool(found))
     yield from (_stage_node_steps if staged else _write_in_place_steps)(new)
     return documents
 

@@ -140,7 +140,7 @@ def directory_bytes(entries: Iterable[Entry], offset: int, *, allow_zip64: bool 
 
 
 class Directory(NamedTuple):
-    """What the directory of an archive holds."""
+    """Keep what the directory of an archive holds."""
 
     entries: dict[str, Entry]
     end: int
