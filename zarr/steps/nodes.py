@@ -370,7 +370,7 @@ def _write_locked_steps(
         looking = read_documents_steps(place, MAKING)
     elif not replaces and (not alone or overwrite):
         looking = check_absent_steps(place, zarr_format)
-    found: Any = replaces
+    found: Any = replaces  # where nobody looks, there may be a node to replace
     if looking is not None and is_distant:  # a service answers both in the time of one request
         found, missing = yield requests.Gather((looking, finding))
     else:
