@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import zarr
+from zarr.runners.sync import sync
 from zarr.storage import FsspecStore, ObjectStore
 
 moto_server = pytest.importorskip("moto.server", reason="moto, which stands in for S3, is not installed")
@@ -179,3 +180,28 @@ def test_the_command_line(endpoint: str, bucket: str, tmp_path: Any, capsys: pyt
     assert capsys.readouterr().err.startswith("zarr: No array or group found")
     assert main(["ls", "s3://no-such-bucket-here/x", *source]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_group_is_removed_by_one_listing(endpoint: str, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    import s3fs
+
+    store = FsspecStore.from_url(f"s3://{bucket}/one", storage_options=s3fs_options(endpoint))
+    group = zarr.create_group(store)
+    for name in ("a", "*[x]"):  # characters of patterns are those of a key
+        group.create_array(f"g/{name}", shape=10, chunks=1, dtype="i4")[:] = 1
+    calls: list[str] = []
+    call = s3fs.S3FileSystem._call_s3
+
+    async def noting(self: Any, method: str, *args: Any, **options: Any) -> Any:
+        calls.append(method)
+        return await call(self, method, *args, **options)
+
+    monkeypatch.setattr(s3fs.S3FileSystem, "_call_s3", noting)
+    del group["g"]
+    assert [name for name in calls if name != "get_object"] == ["list_objects_v2", "delete_objects", "delete_objects"]
+    assert list(group) == []
+    assert sync(_keys(store)) == ["zarr.json"]
+
+
+async def _keys(store: Any) -> list[str]:
+    return [key async for key in store.list()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any
 
@@ -57,6 +57,11 @@ class Distant(WrapperStore[MemoryStore]):
         await self._wait(f"delete {prefix}/")
         await self._store.delete_dir(prefix)
 
+    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        await self._wait(f"list {prefix.rstrip('/')}/")
+        async for key in self._store.list_prefix(prefix):
+            yield key
+
 
 def rounds_of(store: Distant, call: Callable[[], Any]) -> list[list[str]]:
     store.rounds.clear()
@@ -80,17 +85,51 @@ def test_a_creation_waits_twice(store: Distant) -> None:
     ]  # fmt: skip
 
 
-def test_a_creation_that_may_replace_deletes_no_documents_where_there_are_none(store: Distant) -> None:
+def test_a_creation_that_may_replace_deletes_nothing_where_nothing_is(store: Distant) -> None:
     group = zarr.open_group(store, mode="r+")
     options: dict[str, Any] = {"shape": 4, "dtype": "i4", "overwrite": True}
-    documents = [f"get a/{name}" for name in (".zarray", ".zgroup", "zarr.json")]
-    above = ["get .zmetadata", "get zarr.json", "set a/zarr.json"]
-    assert rounds_of(store, lambda: group.create_array("a", **options)) == [
-        [*documents, "get zarr.json"], ["delete a/"], above
-    ]  # fmt: skip
+    first, above = ["get zarr.json", "list a/"], ["get .zmetadata", "get zarr.json", "set a/zarr.json"]
+    assert rounds_of(store, lambda: group.create_array("a", **options)) == [first, above]
     again = rounds_of(store, lambda: group.create_array("a", **options))
-    deleted = [f"delete a/{name}" for name in (".zarray", ".zgroup", "zarr.json")]
-    assert again == [[*documents, "get zarr.json"], deleted, ["delete a/"], above]
+    assert again == [first, ["delete a/zarr.json"], ["delete a/"], above]
+
+
+def test_what_is_left_of_a_node_is_removed_before_another_takes_its_place(store: Distant) -> None:
+    array = zarr.create_array(store, name="a", shape=4, chunks=2, dtype="i4")
+    array[:] = 1
+    store._store.delete_sync("a/zarr.json")
+    array = zarr.create_array(store, name="a", shape=4, chunks=2, dtype="i4", overwrite=True)
+    assert ["delete a/"] in store.rounds
+    assert not array[:].any()
+
+
+def test_growth_lists_chunks_while_the_document_is_read(store: Distant) -> None:
+    array = zarr.create_array(store, name="a", shape=4, chunks=2, dtype="i4")
+    array[:] = 1
+    array[:] = 1
+    other = zarr.open_array(store, path="a")
+    end = ["get zarr.json", "set a/zarr.json"]
+    assert rounds_of(store, lambda: array.resize((40,))) == [["get a/zarr.json", "list a/c/"], end]
+    array[:] = 2
+    # What this handle takes for leftovers belongs to the array: it has grown through another handle.
+    assert rounds_of(store, lambda: other.resize((80,)))[0] == ["get a/zarr.json", "list a/c/"]
+    np.testing.assert_array_equal(other[:], [2] * 40 + [0] * 40)
+
+
+def test_in_format_2_a_change_stores_the_one_document_that_it_concerns(store: Distant) -> None:
+    zarr.create_group(store, path="g", zarr_format=2)
+    array = zarr.create_array(store, name="g/a", shape=4, chunks=2, dtype="i4", zarr_format=2, attributes={"k": 0})
+    read, above = ["get g/a/.zarray", "get g/a/.zattrs"], ["get .zmetadata", "get g/.zmetadata"]
+    for value in (1, 2):
+        changed = rounds_of(store, partial(array.attrs.update, {"k": value}))
+        assert changed == [read, [*above, "set g/a/.zattrs"]]
+    grown = rounds_of(store, lambda: array.resize((6,)))
+    assert [found for found in grown if "set" in str(found)] == [[*above, "set g/a/.zarray"]]
+    group = zarr.open_group(store, path="g", mode="r+")
+    changed = rounds_of(store, lambda: group.attrs.update({"k": 1}))
+    assert [request for found in changed for request in found if "set" in request] == ["set g/.zattrs"]
+    found = zarr.open_array(store, path="g/a")
+    assert (found.shape, found.attrs["k"], zarr.open_group(store, path="g").attrs["k"]) == ((6,), 2, 1)
 
 
 def test_changes_read_above_while_they_are_stored(store: Distant) -> None:
@@ -109,8 +148,10 @@ def test_a_copy_is_read_while_a_node_is_stored(store: Distant) -> None:
             ["get a/zarr.json"], ["get zarr.json", "set a/zarr.json"], ["set zarr.json"]
         ]  # fmt: skip
         assert zarr.open_consolidated(store)["a"].attrs["k"] == value
-    removal = rounds_of(store, lambda: zarr.open_group(store, mode="r+").__delitem__("a"))
-    assert removal[-2:] == [["get a/zarr.json", "get zarr.json"], ["set zarr.json"]]
+    group = zarr.open_group(store, mode="r+")
+    assert rounds_of(store, lambda: group.__delitem__("a")) == [
+        ["delete a/", "get .zmetadata", "get zarr.json"], ["set zarr.json"]
+    ]  # fmt: skip
     assert list(zarr.open_consolidated(store)) == []
 
 
@@ -136,6 +177,23 @@ class Meanwhile(WrapperStore[MemoryStore]):
 
     async def get(self, key: str, *args: Any, **options: Any) -> Any:
         return await self._store.get(key, *args, **options)
+
+    async def delete_dir(self, prefix: str) -> None:
+        call, self.call = self.call, None
+        for _ in range(50):
+            await asyncio.sleep(0)
+        if call is not None:
+            await asyncio.to_thread(call)
+        await self._store.delete_dir(prefix)
+
+
+def test_a_copy_that_is_made_while_a_node_is_removed_loses_it() -> None:
+    store = Meanwhile(MemoryStore())
+    group = zarr.create_group(store)
+    group.create_array("a", shape=4, dtype="i4")
+    store.call = lambda: zarr.consolidate_metadata(store)
+    del group["a"]
+    assert list(zarr.open_consolidated(store)) == []
 
 
 @pytest.mark.parametrize("change", ["attribute", "resize", "append", "create"])

@@ -37,7 +37,7 @@ from zarr.notices import without_warnings
 from zarr.steps.consolidated import StoredDocuments, store_and_look_steps
 from zarr.steps.documents import hold_node, node_key
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array, put_documents_steps, replace_documents_steps
-from zarr.steps.requests import DeleteMany, Gather, Get, Hold, List, Put, Size, Steps, ask_steps
+from zarr.steps.requests import DeleteMany, Gather, Get, GetMany, Hold, List, Put, Size, Steps, ask_steps
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
@@ -82,13 +82,15 @@ def refresh_steps(handle: ArrayHandle) -> Steps[None]:
     ArrayNotFoundError
         If the array was removed meanwhile; it is not created again.
     """
-    found: dict[str, Buffer | None] = {}
+    keys = node_keys(handle)
+    found: dict[str, Buffer | None]
+    if len(keys) == 1:
+        ((only, key),) = keys.items()
+        found = {only: (yield Get(key))}
+    else:
+        found = dict(zip(keys, (yield GetMany([*keys.values()])), strict=True))
     known = handle.state.documents
-    differs = known is None
-    for name, key in node_keys(handle).items():
-        raw = found[name] = yield Get(key)
-        differs = differs or not _same(known.get(name), raw)  # type: ignore[union-attr]
-    if not differs:
+    if known is not None and _same(known, found):
         return
     try:
         there = {name: raw.to_bytes() for name, raw in found.items() if raw is not None}
@@ -97,25 +99,36 @@ def refresh_steps(handle: ArrayHandle) -> Steps[None]:
     except ArrayNotFoundError:
         if not handle.perhaps_unstored:
             raise
+        handle.state.documents = None
         return
     if metadata != handle.metadata:
         handle.state = handle.state.replaced(metadata, found)
+    else:
+        handle.state.documents = found
 
 
-def _same(known: Buffer | None, raw: Buffer | None) -> bool:
-    if known is None or raw is None:
-        return known is raw
-    return known.to_bytes() == raw.to_bytes()
+def _same(known: Mapping[str, Buffer | None], found: Mapping[str, Buffer | None]) -> bool:
+    """Return True if all of some documents are known with equal bytes."""
+    for name, raw in found.items():
+        other = known.get(name)
+        if (raw is not other) if raw is None or other is None else (raw.to_bytes() != other.to_bytes()):
+            return False
+    return True
 
 
 def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
     """Write changed metadata and show it to both faces, and to the batch that collects writes of the array."""
     documents, place = state.metadata.to_buffer_dict(default_buffer_prototype()), handle.store_path
+    known = handle.state.documents or {}
+    # Of the two documents of format 2, a change of the attributes or of the shape concerns one.
+    changed = documents
+    if len(documents) > 1 and takes_contents_first(place.store):
+        changed = {name: raw for name, raw in documents.items() if not _same(known, {name: raw})}
     if handle.bulk == "buffers":
         documents = StoredDocuments(documents)
-        yield from store_and_look_steps(place.store, place.path, documents, put_documents_steps(place.path, documents))
+        yield from store_and_look_steps(place.store, place.path, documents, put_documents_steps(place.path, changed))
     else:
-        for name, document in documents.items():
+        for name, document in changed.items():
             yield Put(node_key(place.path, name), document)
     state.documents = documents
     handle.state = state
@@ -233,7 +246,11 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
 
 def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
     yield hold_node(handle.store_path.path, handle.config.locking)
-    yield from refresh_steps(handle)
+    stored: list[str] | None = None
+    if handle.bulk == "buffers":
+        stored = yield from _refresh_and_list_steps(handle, shape)
+    else:
+        yield from refresh_steps(handle)
     batch = handle.batch
     if batch is not None:
         yield from batch.flush_steps()
@@ -250,7 +267,7 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
     if any(map(gt, shape, old.shape)):
         most = tuple(map(max, shape, old.shape))
         grown = new if most == shape else handle.state.reshaped(old.metadata.update_shape(most))
-        yield from clear_leftovers_steps(grown.layout, old.shape, handle.bulk)
+        yield from clear_leftovers_steps(grown.layout, old.shape, handle.bulk, stored)
     yield from publish_steps(handle, new)
     if cuts:
         try:
@@ -260,6 +277,19 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
             error.add_note(f"the array has its new shape {shape}; what is still stored beyond it is not shown again")
             yield from _best_effort_steps(delete_outside_steps(old, shape))
             raise
+
+
+def _refresh_and_list_steps(handle: ArrayHandle, shape: tuple[int, ...]) -> Steps[list[str] | None]:
+    """Take over changes of others; a service lists the chunks in the same time where growing to a shape needs that."""
+    layout = handle.state.layout
+    if takes_contents_first(handle.store_path.store):
+        most = tuple(map(max, shape, layout.shape))
+        grown = handle.state.reshaped(layout.metadata.update_shape(most)).layout
+        if most != layout.shape and _named_leftovers(grown, layout.shape, kept_counts(grown, layout.shape)) is None:
+            _, stored = yield Gather((refresh_steps(handle), ask_steps(List(layout.key_folder))))
+            return stored if handle.state.layout.key_folder == layout.key_folder else None
+    yield from refresh_steps(handle)
+    return None
 
 
 def _cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
@@ -274,7 +304,9 @@ def _best_effort_steps(steps: Steps[None]) -> Steps[None]:
         yield Gather((steps,))
 
 
-def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
+def clear_leftovers_steps(
+    layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None, stored: Iterable[str] | None = None
+) -> Steps[None]:
     """Before an array grows, remove stored elements beyond its shape, so that they do not appear.
 
     An append that was killed before the shape was written, or a shrinking that was killed after, leaves such elements.
@@ -287,6 +319,8 @@ def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str
     shape : tuple of int
         The present shape of the array.
     bulk : str, optional
+    stored : iterable of str, optional
+        The keys of the stored chunks, if they were listed already.
     """
     kept = kept_counts(layout, shape)
     named = _named_leftovers(layout, shape, kept)
@@ -295,12 +329,12 @@ def clear_leftovers_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str
         if bulk in AT_HAND:  # to look for a chunk costs less than to lock it; of a service, it is one more request
             outside = yield from _stored_steps(outside)
     else:
-        keys = yield List(layout.key_folder)
-        stored = {key: at for key in keys if (at := layout.coords_of(key)) is not None}
-        if not stored:
+        keys = (yield List(layout.key_folder)) if stored is None else stored
+        places = {key: at for key in keys if (at := layout.coords_of(key)) is not None}
+        if not places:
             return
-        outside = [key for key, at in stored.items() if _is_outside(at, kept)]
-        inside = [at for at in stored.values() if not _is_outside(at, kept)]
+        outside = [key for key, at in places.items() if _is_outside(at, kept)]
+        inside = [at for at in places.values() if not _is_outside(at, kept)]
         cut = _cut_axes(layout, shape, kept)
     if outside:
         yield from _delete_steps(layout, outside)

@@ -30,7 +30,13 @@ from zarr.metadata.documents import plain
 from zarr.metadata.fields import as_attributes, named_attributes
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.steps import nodes
-from zarr.steps.consolidated import Noted, record_changes_steps, version_before
+from zarr.steps.consolidated import (
+    Noted,
+    StoredDocuments,
+    record_changes_steps,
+    store_and_look_steps,
+    version_before,
+)
 from zarr.steps.documents import V2_NAMES, hold_node, node_lock, node_of, node_type, wanted_names
 from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Rename, Steps
 from zarr.storage.path import StorePath
@@ -347,8 +353,10 @@ def delete_steps(handle: GroupHandle, key: str) -> Steps[None]:
         raise ValueError(f"a group cannot delete itself: {key!r} names the group at {handle.store_path.label}")
     locking = locking_of(handle)
     yield from pending_steps(handle, store_path.path)
-    yield from nodes.delete_node_steps(store_path.path, locking)
-    noted = yield from record_changes_steps(handle.store, {store_path.path: {}}, locking=locking)
+    removed = StoredDocuments()
+    removal = nodes.delete_node_steps(store_path.path, locking)
+    yield from store_and_look_steps(handle.store, store_path.path, removed, removal)
+    noted = yield from record_changes_steps(handle.store, {store_path.path: removed}, locking=locking)
     forget_member(handle, store_path.path, noted)
 
 
@@ -408,7 +416,8 @@ def _change_attributes_steps(
     documents = stored.to_buffer_dict(default_buffer_prototype())
     if stored.consolidated_metadata is None and b'"consolidated_metadata"' in found.get(INLINE, b""):
         documents[INLINE] = _with_stored_copy(stored, found[INLINE], f"{prefix}{INLINE}")
-    yield from nodes.put_documents_steps(handle.path, {name: documents[name] for name in documents if name in names})
+    changed = {name: raw for name, raw in documents.items() if name in names and raw.to_bytes() != found.get(name)}
+    yield from nodes.put_documents_steps(handle.path, changed)
     handle.show_stored(merged)
     return stored
 

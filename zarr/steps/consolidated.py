@@ -178,7 +178,7 @@ def store_and_look_steps(
     replaced : collection of str
         As in :func:`record_changes_steps`.
     """
-    if not path or bulk_kind(store) != "buffers" or getattr(store, "noted_nodes", None) is not None:
+    if bulk_kind(store) != "buffers" or getattr(store, "noted_nodes", None) is not None:
         return (yield from put)
     keys = sorted(_carriers({path: documents}, replaced))
     if not keys:

@@ -343,8 +343,13 @@ class _NewNode(NamedTuple):
     overwrite: bool
     replaces: bool
     """True if what is there is removed first."""
-    is_shown: bool
-    """True if there may be a node, and not only what is left of one."""
+    there: Sequence[str] | None
+    """The keys below the place; None if they were not listed."""
+
+    def shown(self) -> list[str]:
+        """Return the documents that may make the place a node."""
+        keys = [node_key(self.place.path, name) for name in MAKING]
+        return keys if self.there is None else sorted({*keys}.intersection(self.there))
 
 
 def _write_locked_steps(
@@ -366,13 +371,13 @@ def _write_locked_steps(
     finding = missing_ancestors_steps(place, zarr_format)
     is_distant = (replaces or not alone or overwrite) and bulk_kind(place.store) == "buffers"
     looking: Steps[Any] | None = None
-    if replaces and is_distant and takes_contents_first(place.store):
-        looking = read_documents_steps(place, MAKING)
+    if replaces and is_distant and place.store.supports_listing and takes_contents_first(place.store):
+        looking = requests.ask_steps(requests.List(path))
     elif not replaces and (not alone or overwrite):
         looking = check_absent_steps(place, zarr_format)
-    found: Any = replaces  # where nobody looks, there may be a node to replace
+    there: Any = None
     if looking is not None and is_distant:  # a service answers both in the time of one request
-        found, missing = yield requests.Gather((looking, finding))
+        there, missing = yield requests.Gather((looking, finding))
     else:
         if looking is not None:
             yield from looking
@@ -387,7 +392,7 @@ def _write_locked_steps(
             raise
         if not overwrite:
             yield from check_absent_steps(place, zarr_format)
-    new = _NewNode(place, zarr_format, documents, contents, missing, overwrite, replaces, bool(found))
+    new = _NewNode(place, zarr_format, documents, contents, missing, overwrite, replaces, there)
     yield from (_stage_node_steps if staged else _write_in_place_steps)(new)
     return documents
 
@@ -397,9 +402,10 @@ def _write_in_place_steps(new: _NewNode) -> Steps[None]:
     path, contents = new.place.path, new.contents
     yield from _put_groups_steps(new.missing, new.zarr_format)
     early = takes_contents_first(new.place.store)
-    if new.replaces:
-        if early and new.is_shown:  # The documents first: if the rest is not reached, nothing half removed is shown.
-            yield requests.Gather([requests.ask_steps(requests.Delete(node_key(path, name))) for name in MAKING])
+    if new.replaces and (new.there is None or new.there):
+        shown = new.shown() if early else ()
+        if shown:  # The documents first: if the rest is not reached, nothing half removed is shown.
+            yield requests.Gather([requests.ask_steps(requests.Delete(key)) for key in shown])
         yield requests.DeletePrefix(path)
     if contents is not None and early:
         yield from contents()

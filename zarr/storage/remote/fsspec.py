@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -478,11 +478,25 @@ class FsspecStore(RetryingStore):
             raise NotImplementedError("This method is only available for stores that support deletes.")
         self._check_clearable(prefix)
         folder = self._dir(prefix)
+        if self._kind == "s3":
+            await self._delete_objects(folder)
+            return
         if self.supports_listing:
             documents, _ = removed_first([key async for key in self.list_prefix(prefix)])
             await gather_windowed(self.delete, [(key,) for key in documents])
         with contextlib.suppress(*self.allowed_exceptions):
             await self._many("delete", folder, lambda fs: fs._rm(folder, recursive=True))
+
+    async def _delete_objects(self, folder: str) -> None:
+        """Remove all objects below a folder as one listing finds them, many in one request."""
+        with contextlib.suppress(*self.allowed_exceptions):
+            found = await self._many("list", folder, lambda fs: fs._find(folder))
+            for paths in removed_first(path for path in found if _below(folder, path)):
+                some = [paths[first : first + 1000] for first in range(0, len(paths), 1000)]
+                await gather_windowed(partial(self._delete_together, folder), [(each,) for each in some])
+
+    async def _delete_together(self, folder: str, paths: Sequence[str]) -> None:
+        await self._many("delete", folder, lambda fs: fs._bulk_delete(paths))
 
     async def clear(self) -> None:
         """Remove all keys."""
