@@ -12,6 +12,7 @@ import pytest
 
 import zarr
 from zarr.storage import MemoryStore, WrapperStore
+from zarr.tools import verify
 
 
 class Distant(WrapperStore[MemoryStore]):
@@ -56,6 +57,10 @@ class Distant(WrapperStore[MemoryStore]):
     async def delete_dir(self, prefix: str) -> None:
         await self._wait(f"delete {prefix}/")
         await self._store.delete_dir(prefix)
+
+    async def getsize(self, key: str) -> int:
+        await self._wait(f"size {key}")
+        return await self._store.getsize(key)
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
         await self._wait(f"list {prefix.rstrip('/')}/")
@@ -160,6 +165,37 @@ def test_with_locks_among_processes_a_copy_is_read_again_under_the_lock(store: D
     zarr.consolidate_metadata(store)
     rounds = rounds_of(store, lambda: array.attrs.update({"k": 1}))
     assert rounds[-2:] == [["get a/zarr.json", "get zarr.json"], ["set zarr.json"]]
+
+
+@pytest.fixture
+def many(store: Distant) -> Distant:
+    """A hierarchy of 4 groups with 10 arrays each."""
+    for number in range(40):
+        zarr.create_array(store, name=f"g{number % 4}/a{number}", data=np.arange(4), chunks=2)
+    return store
+
+
+def test_a_search_for_faults_reads_many_documents_and_chunks_together(many: Distant) -> None:
+    report: list[Any] = []
+    rounds = rounds_of(many, lambda: report.append(verify(many)))
+    assert report[0]
+    assert report[0].chunks == 80
+    assert len(rounds) <= 20
+
+
+def test_the_bytes_of_nodes_are_counted_together(many: Distant) -> None:
+    look = pytest.importorskip("zarr._cli.look", reason="the command line needs the extra cli")
+    group = zarr.open_group(many, mode="r")
+    found: list[Any] = []
+    rounds = rounds_of(many, lambda: found.append(look._count(group, None)))
+    sizes, groups = found[0]
+    assert groups == {"", "g0", "g1", "g2", "g3"}
+    assert sizes["g1/a1"] == group["g1/a1"].nbytes_stored()
+    assert sizes[""] == sum(map(len, map(many._store.get_sync, many._store.list_sync())))
+    assert sizes["g1"] == sum(sizes[name] for name in sizes if name.startswith("g1/")) + len(
+        many._store.get_sync("g1/zarr.json")
+    )
+    assert len(rounds) <= 12
 
 
 class Meanwhile(WrapperStore[MemoryStore]):

@@ -6,6 +6,7 @@ import contextlib
 import webbrowser
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Annotated, Any, Literal, cast
 
 import typer
@@ -16,13 +17,15 @@ from zarr._cli.arguments import AsJson, NodePath, Options, Store, parse_place
 from zarr._lazy import load_extra
 from zarr.arrays.array import Array
 from zarr.arrays.show.info import byte_info, human_readable_size
-from zarr.core.sync import sync
 from zarr.groups.group import Group
+from zarr.runners.choose import runner_for
+from zarr.steps.requests import Gather, Size, ask_steps
+from zarr.storage.keys import ancestors
 from zarr.storage.local.store import LocalStore
-from zarr.tools.contents.blocks import stored_sizes
+from zarr.tools.contents.blocks import SIZES_AT_ONCE, stored_sizes, stream_keys
 from zarr.tools.contents.canonical import codec_text
 from zarr.tools.contents.listing import can_list
-from zarr.tools.contents.nodes import check_members, walk
+from zarr.tools.contents.nodes import check_members, expected_keys, walk
 from zarr.types import METADATA_NAMES
 
 
@@ -236,7 +239,8 @@ def _stored(array: Array[Any]) -> dict[str, int]:
     unit = "chunks" if array.metadata.shards is None else "shards"
     listed = can_list(array.store_path)
     stored = array._nshards_initialized if listed else sum(1 for _ in stored_sizes(array))
-    return {"bytes_stored": _own(array), f"{unit}_stored": stored, f"{unit}_total": array._nshards}
+    size = sum(size for _, size in _key_sizes(array))
+    return {"bytes_stored": size, f"{unit}_stored": stored, f"{unit}_total": array._nshards}
 
 
 def codecs_of(array: Array[Any]) -> list[Any]:
@@ -312,32 +316,25 @@ def _depth(name: str) -> int:
 def _count(node: Array[Any] | Group, depth: int | None) -> tuple[dict[str, int], set[str]]:
     """Return the bytes of a node, under "", and of those down to a depth, each with all below it; and the groups."""
     sizes: dict[str, int] = {}
-    groups: set[str] = set()
+    is_array: dict[str, bool] = {}
     for name, member in walk(node):
+        is_array[name] = isinstance(member, Array)
         if depth is None or _depth(name) <= depth:
             sizes[name] = 0
-            if isinstance(member, Group):
-                groups.add(name)
-        parts, own = name.split("/") if name else [], _own(member)
-        for level in range(len(parts) + 1):
-            above = "/".join(parts[:level])
-            if above in sizes:
-                sizes[above] += own
-    return sizes, groups
+    for name, size in _key_sizes(node):
+        above = ancestors(name)
+        is_document = above[0] in is_array and name.rpartition("/")[2] in METADATA_NAMES
+        if is_document or any(is_array.get(path) for path in above):
+            for path in above:
+                if path in sizes:
+                    sizes[path] += size
+    return sizes, {name for name in sizes if not is_array[name]}
 
 
-def _own(node: Array[Any] | Group) -> int:
-    """Return the bytes of an array with its documents; of a group its documents only."""
-    if isinstance(node, Array) and can_list(node.store_path):
-        return node.nbytes_stored()
-    chunks = stored_sizes(node) if isinstance(node, Array) else ()
-    return sync(_documents_size(node)) + sum(size for _, size in chunks)
-
-
-async def _documents_size(node: Array[Any] | Group) -> int:
-    total = 0
-    for name in sorted(METADATA_NAMES):
-        place = node.store_path / name
-        if await place.exists():
-            total += await node.store.getsize(place.path)
-    return total
+def _key_sizes(node: Array[Any] | Group) -> Iterator[tuple[str, int]]:
+    """Yield the stored keys below a node, relative to it, with their sizes."""
+    keys = stream_keys(node.store, node.path) if can_list(node.store_path) else expected_keys(node)
+    runner, start = runner_for(node.store), len(node.path) + 1 if node.path else 0
+    while some := list(islice(keys, SIZES_AT_ONCE)):
+        sizes = runner.run(ask_steps(Gather([ask_steps(Size(key)) for key in some], only_requests=True)))
+        yield from ((key[start:], size) for key, size in zip(some, sizes, strict=True) if size is not None)

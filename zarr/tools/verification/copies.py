@@ -37,12 +37,19 @@ Entries = dict[str, dict[str, Any]]
 
 def find_faults(survey: Survey) -> Iterator[Fault]:
     """Yield the faults of all consolidated metadata, and note its copies of the documents of damaged nodes."""
+    asked: list[tuple[str, ZarrFormat]] = []
     for path in sorted(survey.documents):
         if ".zmetadata" in survey.documents[path]:
-            yield from _check(survey, path, 2) if _may_have_copy(survey, path) else (_stray(path),)
+            if _may_have_copy(survey, path):
+                asked.append((path, 2))
+            else:
+                yield _stray(path)
         # Consolidated metadata inside a document cannot be read if the document itself cannot.
         if "zarr.json" in survey.documents[path] and survey.kinds.get(path) == "group":
-            yield from _check(survey, path, 3)
+            asked.append((path, 3))
+    found = survey.run(read_document_steps(node_key(path, COPY_NAMES[each])) for path, each in asked)
+    for (path, zarr_format), raw in zip(asked, found, strict=True):
+        yield from _check(survey, path, zarr_format, raw)
 
 
 def _may_have_copy(survey: Survey, path: str) -> bool:
@@ -55,9 +62,8 @@ def _stray(path: str) -> Fault:
     return Fault("key-stray", node_key(path, ".zmetadata"), path, text, mendable=True)
 
 
-def _check(survey: Survey, path: str, zarr_format: ZarrFormat) -> Iterator[Fault]:
+def _check(survey: Survey, path: str, zarr_format: ZarrFormat, raw: bytes | Fault | None) -> Iterator[Fault]:
     key = node_key(path, COPY_NAMES[zarr_format])
-    raw = survey.runner.run(read_document_steps(key))
     if raw is None or isinstance(raw, Fault):
         yield from () if raw is None else (raw,)
         return

@@ -201,7 +201,7 @@ def _find(survey: Survey) -> Iterator[Fault]:
         yield from left_overs.find_faults(survey)
 
 
-_CHUNKS_AT_ONCE = 8
+_CHUNKS_AT_ONCE = 32
 """Number of chunks that are read together: enough to wait less for a server, few enough for little memory."""
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
+from zarr.abc.store import is_synchronous
 from zarr.arrays.layout import ArrayLayout
 from zarr.chunks.spec import parse_array_config
 from zarr.errors import label_of
@@ -38,6 +39,9 @@ AT_ONCE: Final = 64
 """Number of nodes whose documents are requested together."""
 
 _KEPT_LAYOUTS: Final = 64
+
+_AHEAD: Final = 32
+"""Number of nodes after an array whose documents are requested with its own, as its keys come first in a listing."""
 
 
 class Survey:
@@ -167,16 +171,30 @@ class Survey:
         if path not in kept:
             if len(kept) >= _KEPT_LAYOUTS:
                 kept = self._layouts = {}  # another thread may use the old one
-            kept[path] = self._read_layout(path)
+            paths = self._next_arrays(path)
+            documents = list(self.run(self._documents_steps(each) for each in paths))
+            for each, found in zip(paths, documents, strict=True):
+                kept[each] = self._layout_of(each, found)
         return kept[path]
 
-    def _read_layout(self, path: str) -> ArrayLayout | None:
+    def _next_arrays(self, path: str) -> list[str]:
+        """Return the path of an array, and of a service those of arrays whose chunks are probably checked next."""
+        if self._unlisted or is_synchronous(self.store):
+            return [path]
+        at = bisect_left(self.order, path)
+        near = [each for each in self.order[at : at + _AHEAD] if self.kinds[each] == "array"]
+        return near if path in near else [path]
+
+    def _documents_steps(self, path: str) -> Steps[dict[str, bytes]]:
         found: dict[str, bytes] = {}
         for name in ("zarr.json", ".zarray"):
             if name in self.documents.get(path, self._unlisted):
-                raw = self.runner.run(read_document_steps(node_key(path, name)))
+                raw = yield from read_document_steps(node_key(path, name))
                 if isinstance(raw, bytes):
                     found[name] = raw
+        return found
+
+    def _layout_of(self, path: str, found: dict[str, bytes]) -> ArrayLayout | None:
         try:
             with without_warnings():
                 layout = layout_of(parse_array(found, StorePath(self.store, path)), path)
