@@ -109,6 +109,16 @@ def test_what_cannot_be_shown_in_format_3_says_so(tmp_path: Path) -> None:
         assert b"no such" in answer.body
 
 
+@pytest.mark.parametrize(
+    ("dtype", "why"), [([("a", ">i2"), ("b", "<i2")], b"byte orders"), ([("a", "<i2", (2, 3))], b"shape (2, 3)")]
+)
+def test_records_that_format_3_does_not_have_are_not_shown(dtype: Any, why: bytes) -> None:
+    array = zarr.create_array({}, shape=(4,), dtype=np.dtype(dtype), zarr_format=2)
+    with serve(array.store, show_as="v3") as url:
+        answer = ask(url, "/zarr.json")
+        assert (answer.status, why in answer.body) == (422, True)
+
+
 def test_a_part_of_a_store() -> None:
     memory = MemoryStore()
     fill(memory)

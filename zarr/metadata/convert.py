@@ -61,7 +61,7 @@ def convert_array_metadata(metadata_v2: ArrayV2Metadata) -> ArrayV3Metadata:
     Raises
     ------
     ValueError
-        If a filter or the compressor has no counterpart in format 3.
+        If a filter, the compressor or the byte orders of a record have no counterpart in format 3.
     TypeError
         If filters stand in an order that format 3 cannot express.
 
@@ -117,7 +117,8 @@ def convert_filters(filters: tuple[Numcodec, ...], dtype: ZDType[Any, Any]) -> l
     TypeError
         If a filter that changes the array comes after one that changes bytes.
     ValueError
-        If a filter has no counterpart, or takes its elements for those of another byte order.
+        If a filter has no counterpart, or takes its elements for those of another byte order; if the fields of a
+        record have different byte orders.
     """
     _check_byte_orders(filters, dtype)
     arrays: list[Codec] = []
@@ -280,9 +281,23 @@ def _vlen_codec(numcodec: Numcodec) -> ArrayBytesCodec | None:
     return VLenBytesCodec() if numcodec.codec_id == "vlen-bytes" else None
 
 
+def _byte_order(dtype: ZDType[Any, Any]) -> EndiannessStr:
+    """Return the byte order of stored elements; ValueError if the fields of a record have several."""
+    native = dtype.to_native_dtype()
+    if native.fields is None or native.newbyteorder("<") == native:
+        order: EndiannessStr = getattr(dtype, "endianness", "little")
+        return order
+    if native.newbyteorder(">") == native:
+        return "big"
+    raise ValueError(
+        f"The fields of {native} have different byte orders, which format 3 cannot describe; "
+        "zarr.tools.convert(..., zarr_format=3) copies the elements"
+    )
+
+
 def _bytes_codec(dtype: ZDType[Any, Any], filters: tuple[Numcodec, ...]) -> BytesCodec:
     """Return the codec for the byte order after the last filter, or for that of the data type."""
-    endianness: EndiannessStr = getattr(dtype, "endianness", "little")
+    endianness = _byte_order(dtype)
     for numcodec in filters:
         config = numcodec.get_config()
         stored = config.get("encode_dtype", config.get("astype"))

@@ -69,9 +69,10 @@ def convert_document(members: dict[str, Any], path: str) -> dict[str, Any]:
         node = parse_member(members, path)
         assert isinstance(node, (ArrayV2Metadata, GroupMetadata))
         made = convert_array_metadata(node) if isinstance(node, ArrayV2Metadata) else convert_group_metadata(node)
+        text = made.to_buffer_dict(default_buffer_prototype())[ZARR_JSON].to_bytes()
     except (ValueError, TypeError) as error:
         raise MetadataValidationError(f"/{path} cannot be shown in format 3: {error}") from error
-    document: dict[str, Any] = json.loads(made.to_buffer_dict(default_buffer_prototype())[ZARR_JSON].to_bytes())
+    document: dict[str, Any] = json.loads(text)
     names = document["attributes"].get(_DIMENSIONS)
     if isinstance(names, list) and len(names) == len(document.get("shape", ())) and set(map(type, names)) <= {str}:
         if names or document["node_type"] == "array":

@@ -94,6 +94,28 @@ def test_filters_that_take_elements_for_others_have_no_counterpart() -> None:
         codecs_of(filters=[numcodecs.Delta("<i4", astype="<i2"), numcodecs.Delta(">i2")])
 
 
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_records_of_either_byte_order_are_read(order: str) -> None:
+    store = MemoryStore()
+    dtype = np.dtype([("a", f"{order}i2"), ("b", [("c", f"{order}f4"), ("d", "S3")]), ("e", f"{order}U2")])
+    values = np.array([(1, (2.5, b"x"), "y"), (300, (-1, b""), "é")], dtype)
+    array = zarr.create_array(
+        store, shape=2, chunks=1, dtype=dtype, zarr_format=2, chunk_key_encoding={"name": "v2", "separator": "."}
+    )
+    array[:] = values
+    assert isinstance(array.metadata, ArrayV2Metadata)
+    for key, value in convert_array_metadata(array.metadata).to_buffer_dict(default_buffer_prototype()).items():
+        store.set_sync(key, value)
+    assert np.asarray(zarr.open_array(store, zarr_format=3)[:]).tolist() == values.tolist()
+
+
+def test_records_of_two_byte_orders_have_no_counterpart() -> None:
+    array = zarr.create_array({}, shape=2, dtype=np.dtype([("a", ">i2"), ("b", "<i2")]), zarr_format=2)
+    assert isinstance(array.metadata, ArrayV2Metadata)
+    with pytest.raises(ValueError, match="different byte orders"):
+        convert_array_metadata(array.metadata)
+
+
 def test_a_shuffle_that_depends_on_the_item() -> None:
     for dtype, shuffle in ((Int32(), "shuffle"), (UInt8(), "bitshuffle")):
         old = ArrayV2Metadata(
