@@ -163,6 +163,26 @@ def test_members_of_objects_from_data(parameters: dict[str, Any], values: list[A
     assert [v.tolist() if isinstance(v, np.ndarray) else v for v in root["x"][:]] == values
 
 
+@pytest.mark.parametrize(
+    ("parameters", "values"),
+    [
+        ({"dtype": object, "object_codec": numcodecs.JSON()}, [{"a": 1}, None]),
+        ({"dtype": object, "filters": [numcodecs.VLenUTF8()]}, ["a", "longer"]),
+        ({"dtype": bytes}, [b"a", b"longer"]),
+        ({"dtype": "i4", "dimension_separator": "/", "write_empty_chunks": False}, [0, 1]),
+        ({"dtype": "i4", "compressor": "default", "synchronizer": zarr.ThreadSynchronizer()}, [0, 1]),
+    ],
+    ids=str,
+)
+def test_members_by_create(parameters: dict[str, Any], values: list[Any]) -> None:
+    root: Any = zarr.group(store=zarr.MemoryStore())
+    array = root.create("x", shape=2, chunks=1, **parameters)
+    for place, value in enumerate(values):
+        array[place] = value
+    assert list(root["x"][:]) == values
+    assert root["x"].chunks == (1,)
+
+
 def test_members_of_format_3_hold_texts_of_any_length() -> None:
     array = zarr.group().create_dataset("x", data=["a", "bc"], dtype=str)
     array.append(["longer"])

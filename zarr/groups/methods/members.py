@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, cast
 
 from zarr.arrays.array import Array
 from zarr.arrays.attributes import Attributes
 from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, fills, takes
-from zarr.arrays.create.version2 import with_one_compressor
+from zarr.arrays.create.version2 import implied_object_codec, with_one_compressor
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.batch import BatchScope
 from zarr.arrays.methods.properties import NodeFace
@@ -24,9 +24,12 @@ from zarr.groups.handle import GroupHandle, NodeRecord
 from zarr.groups.members import members_steps
 from zarr.groups.summary import GroupInfo, TreeRepr
 from zarr.metadata.group import GroupMetadata
-from zarr.older_calls import also_in_order
+from zarr.older_calls import IN_ORDER_OF_CREATE, also_in_order
 from zarr.steps.requests import Steps
 from zarr.types import ShapeLike
+
+OLDER: Final = frozenset(IN_ORDER_OF_CREATE).difference(CREATE_ARRAY)
+"""Parameters of ``create`` that only zarr-python 2 has."""
 
 T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")
@@ -37,6 +40,12 @@ def array_of(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any
     assert not isinstance(record.metadata, GroupMetadata)
     config = config if record.config is None else record.config
     return Array.from_handle(ArrayHandle(record.store_path, record.metadata, parse_array_config(config)))
+
+
+def _is_older_call(given: dict[str, Any], zarr_format: int) -> bool:
+    """Return True if only ``create`` of zarr-python 2 takes these parameters."""
+    implied = zarr_format == 2 and implied_object_codec(given)[1] is not None
+    return implied or isinstance(given.get("compressor"), str) or not OLDER.isdisjoint(given)
 
 
 class GroupFace(NodeFace):
@@ -448,6 +457,9 @@ class HasMembers(GroupFace):
         >>> zarr.group().create("x", shape=(10,)).dtype
         dtype('float64')
         """
+        given = cast("dict[str, Any]", parameters)
+        if _is_older_call(given, self._handle.metadata.zarr_format):
+            return self._make(operations.like_steps(self._handle, name, **given))
         if parameters.get("dtype") is None and parameters.get("data") is None:
             parameters["dtype"] = "float64"
         return self._make(operations.create_member_steps(self._handle, name, parameters))
