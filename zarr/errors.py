@@ -368,7 +368,7 @@ class ValueReplacedError(BaseZarrError, OSError):
 class KeyNotAllowedError(BaseZarrError):
     """A key could lead out of its store, or means different things to different file systems.
 
-    What to do: choose a name without ``..``, drive letters and control characters.
+    What to do: choose a name without ``..`` and control characters.
     """
 
 

@@ -31,7 +31,7 @@ from zarr.storage import (
 )
 
 BAD = [
-    "../x", "a/../x", "/abs", "C:/x", "C:", "q\\r", "a//b", "a/./b", "..", "a\0b", ".", "a/..\\x/zarr.json",
+    "../x", "a/../x", "/abs", "q\\r", "a//b", "a/./b", "..", "a\0b", ".", "a/..\\x/zarr.json",
     "a/../x/zarr.json", "a/q\\r/zarr.json", "a/../zarr.json", "../zarr.json",
 ]  # fmt: skip
 
@@ -136,7 +136,7 @@ def test_names_that_are_no_keys_are_not_listed(name: str, tmp_path: Path) -> Non
         assert ".." not in key
         assert "\\" not in key
         assert "\0" not in key
-        assert not key.startswith(("/", "C:"))
+        assert not key.startswith("/")
         assert "//" not in key
         key.encode()
     assert set(SOUND) <= set(listed)

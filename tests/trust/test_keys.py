@@ -27,7 +27,7 @@ from zarr.storage import (
 VALUE = Buffer.from_bytes(b"x")
 PART = RangeByteRequest(0, 1)
 BAD_FOLDERS = [
-    "..", "../x", "a/../../x", "a/..", ".", "./a", "a/./b", "/a", "//a", "/etc/passwd", "a//b", "C:/x", "C:x", "c:",
+    "..", "../x", "a/../../x", "a/..", ".", "./a", "a/./b", "/a", "//a", "/etc/passwd", "a//b",
     "a\0b", "\0", "a\\b", "..\\x",
 ]  # fmt: skip
 BAD_KEYS = [*BAD_FOLDERS, "", "a/", "a/b/"]

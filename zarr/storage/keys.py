@@ -135,8 +135,8 @@ def check_key(key: str) -> None:
     Raises
     ------
     KeyNotAllowedError
-        If the key is empty, absolute, or has ``.``, ``..`` or empty segments, a backslash, a NUL or a drive letter; on
-        Windows also if a part is the name of a device.
+        If the key is empty, absolute, or has ``.``, ``..`` or empty segments, a backslash or a NUL; on Windows also if
+        it begins with a drive letter, or a part is the name of a device.
     TypeError
         If it is no string.
 
@@ -152,11 +152,11 @@ def check_key(key: str) -> None:
         raise TypeError(f"a key must be a string, got {key!r} of type {type(key).__name__}")
     parts = f"/{key}/"
     # Hardly any key has a character of a forbidden part: the others need no further check.
-    harmless = not ("//" in parts or "/./" in parts or "/../" in parts or "\\" in key or "\0" in key or ":" in key)
+    harmless = not ("//" in parts or "/./" in parts or "/../" in parts or "\\" in key or "\0" in key)
     if (WINDOWS or not (harmless and key.isascii())) and not is_key(key):
         raise KeyNotAllowedError(
             f"key {key!r} is not allowed: a key is relative, its parts are joined by single slashes, and it has no "
-            "'.' or '..' part, backslash, NUL, drive letter, name of a device (on Windows) or character that is none"
+            "'.' or '..' part, backslash, NUL, character that is none or (on Windows) drive letter or name of a device"
         )
 
 
@@ -173,9 +173,9 @@ def is_key(name: object) -> bool:
     parts = f"/{name}/"
     if "//" in parts or "/./" in parts or "/../" in parts or "\\" in name or "\0" in name:
         return False
-    if WINDOWS and is_device(name):
+    if WINDOWS and (is_device(name) or re.match(r"[A-Za-z]:", name)):
         return False
-    return not (name[1:2] == ":" and name[0].isascii() and name[0].isalpha()) and not has_lone_surrogate(name)
+    return not has_lone_surrogate(name)
 
 
 def is_device(key: str) -> bool:

@@ -224,7 +224,7 @@ def test_equal_when_over_the_same_data(kind: str, tmp_path: Path) -> None:
         hash(store)
 
 
-HOSTILE = ["", "/abs", "a/", "a//b", "..", "../x", "a/../x", "./a", "a/.", "a\\b", "a\0b", "C:x", "c:/x"]
+HOSTILE = ["", "/abs", "a/", "a//b", "..", "../x", "a/../x", "./a", "a/.", "a\\b", "a\0b"]
 
 
 @pytest.mark.parametrize("key", HOSTILE)

@@ -13,7 +13,7 @@ from zarr.errors import KeyNotAllowedError
 from zarr.storage import MemoryStore, keys
 from zarr.storage.keys import check_key, is_key, is_normalized
 
-FORBIDDEN = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)|[\\\0\ud800-\udfff]|\A[A-Za-z]:")
+FORBIDDEN = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)|[\\\0\ud800-\udfff]")
 TIDY = re.compile(r"(?:/(?!\.?(?:/|\Z))[^/\0\\]+)+")
 TEXTS = st.text(alphabet="a.:/\\\0Z\n\ud800\u00e9 ", max_size=8)
 
@@ -51,3 +51,18 @@ def test_names_of_devices(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert not is_refused(key)
     with pytest.raises(KeyNotAllowedError, match="device"):
         zarr.open_array(store, path=name, mode="r")
+
+
+def test_drive_letters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only Windows has drives; elsewhere a group lists such members, and zarr-python makes them."""
+    monkeypatch.setattr(keys, "WINDOWS", False)
+    store = MemoryStore()
+    root = zarr.open_group(store)
+    root.create_array("c:v", shape=(2,), dtype="i1")[:] = 1
+    assert [name for name, _ in root.members()] == ["c:v"]
+    monkeypatch.setattr(keys, "WINDOWS", True)
+    for key in ("c:v", "C:/x", "c:"):
+        assert is_refused(key)
+        assert not is_key(key)
+    assert not is_refused("1:x")
+    assert not is_refused("a/c:v")
