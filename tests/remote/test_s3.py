@@ -18,6 +18,7 @@ import pytest
 import zarr
 from zarr.runners.sync import sync
 from zarr.storage import FsspecStore, ObjectStore
+from zarr.tools import verify
 
 moto_server = pytest.importorskip("moto.server", reason="moto, which stands in for S3, is not installed")
 botocore_session = pytest.importorskip("botocore.session", reason="botocore is not installed")
@@ -141,6 +142,26 @@ def test_many_at_once(make: Make) -> None:
         np.testing.assert_array_equal(got, VALUES[0, :9] + i)
     again = pickle.loads(pickle.dumps(arrays[2]))
     np.testing.assert_array_equal(again[:3], VALUES[:3] + 2)
+
+
+def test_what_another_process_changed_is_listed(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """fsspec keeps listings until its own file system changes something; another one is another process."""
+    mine, theirs = make(), make()
+    root = zarr.create_group(mine)
+    root.create_array("x", shape=(8,), chunks=(8,), dtype="i8", compressors=None)[:] = 1
+    assert sorted(root.array_keys()) == ["x"]
+    other = zarr.open_group(theirs)
+    other.create_array("y", data=VALUES, chunks=(60, 50))
+    other.create_array("x", data=VALUES[0], chunks=(50,), compressors=None, overwrite=True)
+    assert sorted(root.array_keys()) == ["x", "y"]
+    assert asyncio.run(mine.getsize("x/c/0")) == VALUES[0].nbytes
+    assert verify(mine)
+    del other["y"]
+    assert not asyncio.run(mine.exists("y/zarr.json"))
+    assert sorted(root.array_keys()) == ["x"]
+    monkeypatch.setattr("zarr.storage.remote.fsspec._SECONDS_OF_SIZES", 0)
+    other.create_array("x", data=VALUES[0, :3], overwrite=True, compressors=None)
+    assert asyncio.run(mine.getsize("x/c/0")) == VALUES[0, :3].nbytes
 
 
 @pytest.mark.parametrize("layout", [{}, {"shards": (40, 50)}], ids=["plain", "sharded"])

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import sys
+import time
 import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
@@ -41,6 +42,8 @@ T = TypeVar("T")
 
 _IN_ONE_REQUEST: Final = 100 << 20
 """A value of fewer bytes is stored by one request."""
+_SECONDS_OF_SIZES: Final = 5.0
+"""For so long the sizes that came with a listing are taken; a request for each of many keys would be slow."""
 _PROCESS: Final = os.urandom(8)
 """A number of this process and of those that it forks, which begin with a copy of its memory."""
 ALLOWED_EXCEPTIONS: Final[tuple[type[Exception], ...]] = (FileNotFoundError, IsADirectoryError, NotADirectoryError)
@@ -131,6 +134,7 @@ class FsspecStore(RetryingStore):
         self._kind = clients.kind_of(self.fs)
         self._retries = Retries(network if self._kind and not has_own_retries(self.fs) else {"tries": 1})
         self._process = _PROCESS
+        self._listed = -_SECONDS_OF_SIZES
         self._forget_loops()
         if "://" in path and not path.startswith("http"):
             scheme, _ = path.split("://", maxsplit=1)
@@ -168,6 +172,7 @@ class FsspecStore(RetryingStore):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._listed = -_SECONDS_OF_SIZES
         if "_process" not in state or not _has_protocol(self.fs, "memory"):
             self._process = _PROCESS
         if "_root" not in state:
@@ -175,6 +180,15 @@ class FsspecStore(RetryingStore):
         if "_retries" not in state:
             self._kind, self._retries = clients.kind_of(self.fs), Retries()
         self._forget_loops()
+
+    def _current(self, fs: Any) -> Any:
+        """Return a file system that has forgotten its listings: other processes may have changed what they tell.
+
+        Who asks for a cache of listings by an option of the file system keeps it.
+        """
+        if {"use_listings_cache", "listings_expiry_time"}.isdisjoint(self.fs.storage_options):
+            fs.invalidate_cache()
+        return fs
 
     def _once(self, what: str, path: str, call: Callable[[Any], Awaitable[T]]) -> Awaitable[T]:
         """Await a call that makes one request, which may be repeated; the call receives the file system."""
@@ -350,12 +364,13 @@ class FsspecStore(RetryingStore):
     async def _is_there(self, fs: Any, path: str) -> bool:
         if self._kind == "http":
             return await clients.is_on_web(fs, path, self._retries.request_seconds)
-        return bool(await fs._exists(path))
+        return bool(await self._current(fs)._exists(path))
 
     async def getsize(self, key: str) -> int:
         """Return the number of bytes of the value; raise FileNotFoundError if there is no such key."""
         path = self._path(key)
-        size = await self._once("getsize", path, lambda fs: fs._size(path))
+        listed = time.monotonic() - self._listed < _SECONDS_OF_SIZES
+        size = await self._once("getsize", path, lambda fs: (fs if listed else self._current(fs))._size(path))
         if size is None:
             raise NotImplementedError(f"{type(self.fs).__name__} does not report the size of {key!r}")
         return int(size)
@@ -372,7 +387,8 @@ class FsspecStore(RetryingStore):
         try:
             options = {"on_error": _not_omitted} if self._kind == "http" else {}
             find = {"detail": False, "maxdepth": None, "withdirs": False, **options}
-            found = await self._many("list", folder, lambda fs: fs._find(folder, **find))
+            found = await self._many("list", folder, lambda fs: self._current(fs)._find(folder, **find))
+            self._listed = time.monotonic()
         except self.allowed_exceptions:
             return
         except MISTAKES as error:
@@ -385,7 +401,8 @@ class FsspecStore(RetryingStore):
         """Return the names directly under the prefix, in order."""
         folder = self._dir(prefix)
         try:
-            found = await self._many("list", folder, lambda fs: fs._ls(folder, detail=False))
+            found = await self._many("list", folder, lambda fs: self._current(fs)._ls(folder, detail=False))
+            self._listed = time.monotonic()
         except self.allowed_exceptions:
             return
         except MISTAKES as error:
