@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import zarr
+from zarr.dtype import VariableLengthBytes
 from zarr.storage import MemoryStore
 from zarr.tools import convert
 from zarr.tools.conversion import formats
@@ -225,6 +226,17 @@ def test_codecs_without_a_counterpart_are_listed() -> None:
     made = convert(array, {}, zarr_format=2)
     assert made.losses == ("/: the serializer numcodecs.pcodec: elements are stored as they are",)
     np.testing.assert_array_equal(made.result[:], DATA)
+
+
+def test_bytes_of_any_length_in_both_formats() -> None:
+    values = np.array([b"a", b"", b"xyz\0"], object)
+    root = zarr.open_group({})
+    root.create_array("x", shape=(3,), chunks=(2,), dtype=VariableLengthBytes())[:] = values
+    older, newer = MemoryStore(), MemoryStore()
+    assert convert(root, older, zarr_format=2).losses == ()
+    assert convert(older, newer, zarr_format=3).losses == ()
+    for store in (older, newer):
+        assert zarr.open_array(store, path="x")[:].tolist() == values.tolist()
 
 
 @pytest.mark.parametrize("zarr_format", [2, 3])

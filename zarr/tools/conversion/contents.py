@@ -16,6 +16,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
+
+from zarr.dtype import ZDType
 from zarr.tools.copies.layouts import Borders, grow
 from zarr.tools.copies.regions import Regions, every, longest
 
@@ -30,8 +33,9 @@ class ArrayContents:
     Parameters
     ----------
     shape : tuple of int
-    dtype : numpy.dtype
-        The data type, with the byte order of the file. Strings of variable length are of ``numpy.dtypes.StringDType``.
+    dtype : numpy.dtype or ZDType
+        The data type, with the byte order of the file. Strings of variable length are of ``numpy.dtypes.StringDType``,
+        bytes of variable length of :class:`zarr.dtype.VariableLengthBytes`.
     read : callable
         Returns the elements of a region, from a slice of each axis, with bounds inside of the shape and steps of 1. It
         can be pickled: another process opens the file again.
@@ -76,6 +80,12 @@ class ArrayContents:
     def __post_init__(self) -> None:
         if self.read_chunks is None:
             object.__setattr__(self, "read_chunks", self.chunks)
+
+    @property
+    def native_dtype(self) -> np.dtype[Any]:
+        """The data type as NumPy has it."""
+        dtype: np.dtype[Any] = self.dtype.to_native_dtype() if isinstance(self.dtype, ZDType) else np.dtype(self.dtype)
+        return dtype
 
 
 @dataclass(frozen=True)

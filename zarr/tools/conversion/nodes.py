@@ -14,7 +14,7 @@ import numpy as np
 from zarr.arrays.array import Array
 from zarr.arrays.show.cf import dimension_names
 from zarr.buffer.core import default_buffer_prototype
-from zarr.dtype import ZDType, parse_dtype
+from zarr.dtype import VariableLengthBytes, parse_dtype
 from zarr.groups.group import Group
 from zarr.runners.sync import sync
 from zarr.storage.memory import MemoryStore
@@ -78,14 +78,16 @@ def _array_contents(path: str, array: Array[Any], losses: list[str]) -> ArrayCon
     names, attributes = dimension_names(array), array.attrs.asdict()
     named = attributes.pop(DIMENSIONS, None) is not None or any(name is not None for name in names)
     dtype: Any = array.dtype
-    if codecs is not None and codecs.is_big_endian and dtype.itemsize > 1:
+    if isinstance(array.metadata.dtype, VariableLengthBytes):
+        dtype = array.metadata.dtype
+    elif codecs is not None and codecs.is_big_endian and dtype.itemsize > 1:
         dtype = dtype.newbyteorder(">")
     if array.metadata.zarr_format == 2:
-        if named and array.fill_value is not None and dtype.kind in "biufcSUT":
+        if named and array.fill_value is not None and array.dtype.kind in "biufcSUT":
             attributes.setdefault("_FillValue", plain(array.fill_value))
     elif "_FillValue" in attributes:
-        attributes["_FillValue"] = decode_fill_value(attributes["_FillValue"], dtype)
-    elif dtype.kind == "S" and array.fill_value:
+        attributes["_FillValue"] = decode_fill_value(attributes["_FillValue"], array.dtype)
+    elif array.dtype.kind == "S" and array.fill_value:
         attributes["_FillValue"] = plain(array.fill_value)
     return ArrayContents(
         array.shape,
@@ -166,8 +168,8 @@ def array_parameters(
         given["serializer"] = {"name": "bytes", "configuration": {"endian": "big"}}
     attributes = dict(contents.attributes)
     if "_FillValue" in attributes:
-        attributes["_FillValue"] = encode_fill_value(attributes["_FillValue"], _native_dtype(contents))
-        if _native_dtype(contents).kind == "S":
+        attributes["_FillValue"] = encode_fill_value(attributes["_FillValue"], contents.native_dtype)
+        if contents.native_dtype.kind == "S":
             del attributes["_FillValue"]  # with it xarray opens no group of format 3; it follows from fill_value
     for name in ("filters", "compressors"):
         value = getattr(contents, name)
@@ -186,7 +188,7 @@ def _of_format_2(path: str, contents: ArrayContents, losses: list[str]) -> dict[
         # Readers take the fill value of format 2 for missing values; without missing values there must be none.
         if "_FillValue" not in attributes and not _is_usual_fill_value(contents):
             lose(losses, path, f"the fill value {contents.fill_value}: in format 2 it would mean a missing value")
-        given["fill_value"] = _scalar_of(attributes.pop("_FillValue", None), _native_dtype(contents))
+        given["fill_value"] = _scalar_of(attributes.pop("_FillValue", None), contents.native_dtype)
     documents: list[dict[str, Any]] = []
     for name in ("filters", "compressors"):
         value = getattr(contents, name)
@@ -195,28 +197,22 @@ def _of_format_2(path: str, contents: ArrayContents, losses: list[str]) -> dict[
         else:
             documents += value or ()
     if documents or "compressors" not in given:
-        byte_order = ">" if _native_dtype(contents).byteorder == ">" else "<"
+        byte_order = ">" if contents.native_dtype.byteorder == ">" else "<"
         codecs, lost = to_format_2(documents, len(contents.shape), byte_order)
         for name in lost:
             lose(losses, path, f"the codec {name}: format 2 has none that does the same")
         given = {**codecs, **given}
         if not documents and "filters" not in given:
             given["filters"] = "auto"
-        if _native_dtype(contents).kind in "OT" and not isinstance(given["filters"], str):
+        if contents.native_dtype.kind in "OT" and not isinstance(given["filters"], str):
             first = {"id": getattr(parse_dtype(contents.dtype, zarr_format=2), "object_codec_id", None)}
             given["filters"] = [first, *given["filters"]] if given["filters"] else "auto"
     return given | {"attributes": attributes}
 
 
-def _native_dtype(contents: ArrayContents) -> np.dtype[Any]:
-    dtype = contents.dtype
-    native: np.dtype[Any] = dtype.to_native_dtype() if isinstance(dtype, ZDType) else np.dtype(dtype)
-    return native
-
-
 def _is_usual_fill_value(contents: ArrayContents) -> bool:
     """Return True if writers choose the fill value themselves: zero, or that of NetCDF."""
-    dtype, value = _native_dtype(contents), contents.fill_value
+    dtype, value = contents.native_dtype, contents.fill_value
     if value is None or dtype.kind in "OT":
         return True
     found = np.asarray(value).astype(dtype)

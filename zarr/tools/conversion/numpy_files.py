@@ -191,7 +191,7 @@ def _writable(
     TypeError
         If an array of objects holds others than text, or than bytes.
     """
-    dtype = np.dtype(contents.dtype)
+    dtype = contents.native_dtype
     if dtype.kind not in "TO":
         return dtype, contents.read
     longest, kinds, ends_with_zero = 1, set(), False

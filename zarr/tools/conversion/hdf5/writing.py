@@ -83,13 +83,13 @@ def _attach_scales(group: h5py.Group, members: Mapping[str, Contents]) -> None:
 
 def dataset_parameters(path: str, contents: ArrayContents, losses: list[str]) -> dict[str, Any] | None:
     """Return the parameters of a new dataset; None if HDF5 has no such data type."""
-    dtype = hdf5_dtype(np.dtype(contents.dtype))
+    dtype = hdf5_dtype(contents.native_dtype)
     if dtype is None:
-        lose(losses, path, f"the array: HDF5 has no data type for {contents.dtype}")
+        lose(losses, path, f"the array: HDF5 has no data type for {contents.native_dtype}")
         return None
     given: dict[str, Any] = {"dtype": dtype}
     fill = contents.fill_value
-    if fill is not None and dtype.kind not in "O" and contents.dtype.kind not in "Mm":
+    if fill is not None and dtype.kind not in "O" and contents.native_dtype.kind not in "Mm":
         value = np.array(fill, dtype)
         if any(value.tobytes()):  # zero is that of a dataset without one
             given["fillvalue"] = value[()] if dtype.fields is None else value
@@ -146,8 +146,8 @@ def write_attributes(
 
 def write_elements(dataset: Any, contents: ArrayContents) -> None:
     """Write all elements, whole chunks at a time."""
-    kind = np.dtype(contents.dtype).kind
-    dtype = hdf5_dtype(np.dtype(contents.dtype)) if kind in "Mm" else contents.dtype
+    kind = contents.native_dtype.kind
+    dtype = hdf5_dtype(contents.native_dtype) if kind in "Mm" else contents.native_dtype
     for region in blocks_of(contents):
         data = np.asarray(contents.read(region))
         try:
