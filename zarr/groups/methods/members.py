@@ -28,7 +28,7 @@ from zarr.older_calls import IN_ORDER_OF_CREATE, also_in_order
 from zarr.steps.requests import Steps
 from zarr.types import ShapeLike
 
-OLDER: Final = frozenset(IN_ORDER_OF_CREATE).difference(CREATE_ARRAY)
+OLDER: Final = frozenset(name for name in IN_ORDER_OF_CREATE if name not in CREATE_ARRAY)
 """Parameters of ``create`` that only zarr-python 2 has."""
 
 T = TypeVar("T")
