@@ -222,6 +222,10 @@ def test_a_group_is_removed_by_one_listing(endpoint: str, bucket: str, monkeypat
     assert [name for name in calls if name != "get_object"] == ["list_objects_v2", "delete_objects", "delete_objects"]
     assert list(group) == []
     assert sync(_keys(store)) == ["zarr.json"]
+    calls.clear()
+    sync(store.clear())
+    assert calls == ["list_objects_v2", "delete_objects"]
+    assert sync(_keys(store)) == []
 
 
 async def _keys(store: Any) -> list[str]:

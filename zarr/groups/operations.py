@@ -385,15 +385,14 @@ def update_attributes_steps(
     """
     given = plain(dict(as_attributes(changes)))
     given = named_attributes(given) if handle.metadata.zarr_format == 3 else given
-    metadata = (yield Gather([_change_attributes_steps(handle, given, tuple(removed), replace)]))[0]
-    documents = metadata.to_buffer_dict(default_buffer_prototype())
+    documents = (yield Gather([_change_attributes_steps(handle, given, tuple(removed), replace)]))[0]
     yield from record_changes_steps(handle.store, {handle.path: documents}, locking=locking_of(handle))
     yield from fresh_steps(handle)
 
 
 def _change_attributes_steps(
     handle: GroupHandle, changes: Mapping[str, JSON], removed: tuple[str, ...], replace: bool
-) -> Steps[GroupMetadata]:
+) -> Steps[StoredDocuments]:
     prefix = f"{handle.path}/" if handle.path else ""
     plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
     names = list(plain.to_buffer_dict(default_buffer_prototype()))
@@ -414,12 +413,14 @@ def _change_attributes_steps(
         merged.pop(name, None)
     stored = dataclasses.replace(stored, attributes=merged)
     documents = stored.to_buffer_dict(default_buffer_prototype())
+    recorded = StoredDocuments(documents)
     if stored.consolidated_metadata is None and b'"consolidated_metadata"' in found.get(INLINE, b""):
         documents[INLINE] = _with_stored_copy(stored, found[INLINE], f"{prefix}{INLINE}")
     changed = {name: raw for name, raw in documents.items() if name in names and raw.to_bytes() != found.get(name)}
-    yield from nodes.put_documents_steps(handle.path, changed)
+    put = nodes.put_documents_steps(handle.path, changed)
+    yield from store_and_look_steps(handle.store, handle.path, recorded, put)
     handle.show_stored(merged)
-    return stored
+    return recorded
 
 
 def _with_stored_copy(metadata: GroupMetadata, raw: bytes, key: str) -> Buffer:

@@ -519,16 +519,20 @@ class FsspecStore(RetryingStore):
         """Remove all keys."""
         self._check_writable()
         self._check_clearable("")
+        if self._kind == "s3":
+            await self._delete_objects(self._root)
+            return
         with contextlib.suppress(*self.allowed_exceptions):
-            found = await self._many("list", self._root, lambda fs: fs._find(self._root, withdirs=True))
+            found = await self._many("list", self._root, lambda fs: fs._find(self._root))
             for paths in removed_first(found):
-                for path in paths:
-                    with contextlib.suppress(*self.allowed_exceptions):
-                        await self._many("delete", path, partial(_remove, path=path))
+                await gather_windowed(self._remove, [(path,) for path in paths])
+        with contextlib.suppress(*self.allowed_exceptions):  # what is left: folders
+            for path in await self._many("list", self._root, lambda fs: fs._find(self._root, withdirs=True)):
+                await self._remove(path)
 
-
-async def _remove(fs: Any, path: str) -> None:
-    await fs._rm(path, recursive=True)
+    async def _remove(self, path: str) -> None:
+        with contextlib.suppress(*self.allowed_exceptions):
+            await self._many("delete", path, lambda fs: fs._rm(path, recursive=True))
 
 
 def _not_omitted(error: Exception) -> None:
