@@ -79,6 +79,13 @@ def swap_width(dtype: np.dtype[Any], stored: np.dtype[Any]) -> int | None:
     return width if width in (2, 4, 8) else None
 
 
+def _no_fixed_size(dtype: np.dtype[Any]) -> str:
+    return (
+        f"codec 'bytes' cannot store elements of {dtype}, which have no fixed size; "
+        "variable-length elements need a codec such as 'vlen-utf8' or 'vlen-bytes'"
+    )
+
+
 class BoundBytes(BoundBase):
     """Turn elements into bytes and back.
 
@@ -112,11 +119,7 @@ class BoundBytes(BoundBase):
     def encode(self, data: AnyArray) -> Bytes:
         """Return an array as bytes."""
         if is_variable(data.dtype):
-            raise ChunkEncodeError(
-                f"codec 'bytes' cannot store elements of {data.dtype}, which have no fixed size; "
-                "variable-length elements need a codec such as 'vlen-utf8' or 'vlen-bytes'",
-                codec="bytes",
-            )
+            raise ChunkEncodeError(_no_fixed_size(data.dtype), codec="bytes")
         if self._swaps and is_small(self._dtype):
             return as_bytes(np.asarray(data, dtype=self._dtype)).reshape(-1, 2)[:, ::-1].reshape(-1)
         return as_bytes(np.asarray(data, dtype=self._stored))
@@ -178,7 +181,7 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
         Raises
         ------
         ValueError
-            If the elements have a byte order and the codec has none, or if they may be missing.
+            If the elements have a byte order and the codec has none; if they have no fixed size, or may be missing.
         """
         dtype: np.dtype[Any] = array_spec.dtype.to_native_dtype()
         if dtype.fields is not None and instance_of(array_spec.dtype, "zarr.dtype.types.nullable", "Nullable"):
@@ -187,6 +190,8 @@ class BytesCodec(ArrayBytesMethods, ArrayBytesCodec):
                 "does, and holds this one for the values (data_codecs)"
             )
         if not has_byte_order(dtype):
+            if is_variable(dtype):
+                raise ValueError(_no_fixed_size(dtype))
             return self if self.endian is None else type(self)(endian=None)
         if self.endian is not None:
             return self

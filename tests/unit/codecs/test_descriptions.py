@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import zarr
 from tests.unit.codecs.specs import chunk_spec
 from zarr.chunks import RegularChunkGridMetadata
 from zarr.codecs import (
@@ -180,7 +181,7 @@ def test_blosc_learns_from_the_array(codec: BloscCodec, name: str, typesize: int
 
 
 def test_bytes_learns_from_the_array() -> None:
-    for name in ("uint8", "S3", "V3", "string", "u1,u1"):
+    for name in ("uint8", "S3", "V3", "u1,u1"):
         assert BytesCodec().evolve_from_array_spec(chunk_spec(name)).endian is None
     for name in ("int64", "<U3", "<M8[s]", "i4,u1"):
         assert BytesCodec().evolve_from_array_spec(chunk_spec(name)).endian == "little"
@@ -188,6 +189,16 @@ def test_bytes_learns_from_the_array() -> None:
         BytesCodec(endian=None).evolve_from_array_spec(chunk_spec("int64"))
     with pytest.warns(UserWarning, match="Little-endian"):
         assert BytesCodec(endian=None).evolve_from_array_spec(chunk_spec("i4,u1")).endian == "little"
+
+
+@pytest.mark.parametrize("dtype", ["string", "variable_length_bytes"])
+def test_bytes_refuses_elements_of_any_length(dtype: str) -> None:
+    """At once, and not at the first write: the array could never hold anything."""
+    store = zarr.storage.MemoryStore()
+    zarr.create_array(store, name="x", data=[1, 2])
+    with pytest.raises(ValueError, match="no fixed size"):
+        zarr.create_array(store, name="x", shape=3, dtype=dtype, serializer=BytesCodec(), overwrite=True)
+    assert zarr.open_array(store, path="x")[:].tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("order", [(1, 0, 2), (1, 1), (1, 2), (-1, -2)])
