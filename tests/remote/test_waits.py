@@ -13,6 +13,7 @@ import pytest
 import zarr
 from zarr.storage import MemoryStore, WrapperStore
 from zarr.tools import verify
+from zarr.tools.contents.nodes import open_node, walk
 
 
 class Distant(WrapperStore[MemoryStore]):
@@ -25,6 +26,11 @@ class Distant(WrapperStore[MemoryStore]):
         super().__init__(store)
         self.rounds: list[list[str]] = []
         self._open = False
+
+    def with_read_only(self, read_only: bool = False) -> Distant:
+        other = super().with_read_only(read_only)
+        other.rounds = self.rounds
+        return other
 
     async def _wait(self, name: str) -> None:
         if not self._open:
@@ -57,6 +63,11 @@ class Distant(WrapperStore[MemoryStore]):
     async def delete_dir(self, prefix: str) -> None:
         await self._wait(f"delete {prefix}/")
         await self._store.delete_dir(prefix)
+
+    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        await self._wait(f"names {prefix.rstrip('/')}/")
+        async for name in self._store.list_dir(prefix):
+            yield name
 
     async def getsize(self, key: str) -> int:
         await self._wait(f"size {key}")
@@ -177,12 +188,22 @@ def many(store: Distant) -> Distant:
     return store
 
 
+def test_tools_list_many_groups_together(many: Distant) -> None:
+    zarr.create_group(many, path="g1-x/y/z")  # its path comes before those of the members of "g1"
+    node = open_node(many)
+    found: list[str] = []
+    rounds = rounds_of(many, lambda: found.extend(name for name, _ in walk(node)))
+    assert found == sorted(found)
+    assert len(found) == 1 + 4 + 40 + 3
+    assert 0 < len(rounds) <= 8
+
+
 def test_a_search_for_faults_reads_many_documents_and_chunks_together(many: Distant) -> None:
     report: list[Any] = []
     rounds = rounds_of(many, lambda: report.append(verify(many)))
     assert report[0]
     assert report[0].chunks == 80
-    assert len(rounds) <= 20
+    assert 0 < len(rounds) <= 20
 
 
 def test_the_bytes_of_nodes_are_counted_together(many: Distant) -> None:
@@ -197,7 +218,7 @@ def test_the_bytes_of_nodes_are_counted_together(many: Distant) -> None:
     assert sizes["g1"] == sum(sizes[name] for name in sizes if name.startswith("g1/")) + len(
         many._store.get_sync("g1/zarr.json")
     )
-    assert len(rounds) <= 12
+    assert 0 < len(rounds) <= 6
 
 
 class Meanwhile(WrapperStore[MemoryStore]):

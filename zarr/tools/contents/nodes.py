@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any, Final, TypeAlias
 
+from zarr.abc.store import is_synchronous
 from zarr.api.opening import open as open_at
 from zarr.api.opening import open_group
 from zarr.arrays.array import Array
@@ -23,7 +24,7 @@ from zarr.groups.handle import NodeRecord
 from zarr.groups.members import members_steps, named_steps, names_steps
 from zarr.metadata.group import GroupMetadata
 from zarr.steps.documents import node_key
-from zarr.steps.requests import Steps
+from zarr.steps.requests import Gather, Steps, ask_steps
 from zarr.storage.keys import ancestors
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
@@ -38,6 +39,9 @@ MOST_NAMES: Final = 10
 
 AT_ONCE: Final = 256
 """Number of members of a group whose documents are read together."""
+
+AHEAD: Final = 16
+"""Number of groups of a service that are listed together, so that a hierarchy of many groups waits less."""
 
 
 def open_place(place: Any, path: str | None = None, storage_options: dict[str, Any] | None = None) -> StorePath:
@@ -141,8 +145,9 @@ def walk(node: Node, depth: int | None = None) -> Iterator[tuple[str, Node]]:
             found = iter(sorted(copied, key=lambda record: record.name))
         else:
             check_members(node)
+            ahead = 1 if is_synchronous(node.store) else AHEAD
             top = NodeRecord("", handle.store_path, handle.metadata, config=handle.config)
-            found = _below(node._run, top, math.inf if depth is None else depth)
+            found = _below(node._run, top, math.inf if depth is None else depth, ahead)
         for record in found:
             yield record.name, node._wrap(record, config)
 
@@ -230,19 +235,51 @@ def foreign_keys(node: Node) -> Iterator[str]:
             yield key
 
 
-def _below(run: Callable[[Steps[Any]], Any], group: NodeRecord, depth: float) -> Iterator[NodeRecord]:
-    """Yield the nodes below a group in the order of their paths."""
-    names = sorted(run(names_steps(group)))
+Listed: TypeAlias = tuple[list[str], list[NodeRecord]]
+"""The sorted names in a group, and the members among the first ``AT_ONCE`` of them."""
+
+
+def _listed_steps(group: NodeRecord) -> Steps[Listed]:
+    names = sorted((yield from names_steps(group)))
+    return names, (yield from named_steps(group, names[:AT_ONCE]))
+
+
+def _below(
+    run: Callable[[Steps[Any]], Any], group: NodeRecord, depth: float, ahead: int, listed: Listed | None = None
+) -> Iterator[NodeRecord]:
+    """Yield the nodes below a group in the order of their paths; up to ``ahead`` groups are listed together."""
+    names, records = listed or run(_listed_steps(group))
     waiting: list[NodeRecord] = []
+    groups: list[NodeRecord] = []
+    known: dict[str, Listed] = {}
     for first in range(0, len(names), AT_ONCE):
-        for record in run(named_steps(group, names[first : first + AT_ONCE])):
+        if first:
+            records = run(named_steps(group, names[first : first + AT_ONCE]))
+        groups = [record for record in records if isinstance(record.metadata, GroupMetadata)]
+        for record in records:
             # The path "a-b" comes before "a/x".
             while waiting and f"{waiting[-1].name}/" < record.name:
-                yield from _below(run, waiting.pop(), depth - 1)
+                yield from _entered(run, waiting.pop(), groups, known, depth, ahead)
             if isinstance(record.metadata, GroupMetadata):
                 record.metadata = dataclasses.replace(record.metadata, consolidated_metadata=None)
                 if depth > 0:
                     waiting.append(record)
             yield record
     while waiting:
-        yield from _below(run, waiting.pop(), depth - 1)
+        yield from _entered(run, waiting.pop(), groups, known, depth, ahead)
+
+
+def _entered(
+    run: Callable[[Steps[Any]], Any],
+    group: NodeRecord,
+    groups: list[NodeRecord],
+    known: dict[str, Listed],
+    depth: float,
+    ahead: int,
+) -> Iterator[NodeRecord]:
+    """Yield the nodes below a group; list the groups after it, too, which are entered next."""
+    if ahead > 1 and group.name not in known and group in groups:
+        after = groups[groups.index(group) :]
+        some = [each for each in after if each.name not in known][:ahead]
+        known.update(zip([each.name for each in some], run(ask_steps(Gather(map(_listed_steps, some)))), strict=True))
+    yield from _below(run, group, depth - 1, ahead, known.pop(group.name, None))
