@@ -698,6 +698,19 @@ def test_groups_by_names_and_moves_of_zarr_2() -> None:
     assert root["x"]._store is root.store
 
 
+def test_the_separator_of_keys_and_the_folder_of_a_store(tmp_path: Path) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"zarr_format": 2}, "."),
+        ({"dimension_separator": "/", "zarr_format": 2}, "/"),
+        ({"zarr_format": 3}, "/"),
+    ]
+    for number, (options, separator) in enumerate(cases):
+        folder = tmp_path / str(number)
+        array = zarr.open(str(folder), mode="w", shape=4, chunks=2, dtype="i4", **options)
+        assert (array._dimension_separator, array.store.path) == (separator, str(folder))
+        assert zarr.open_group(folder / "g", mode="w").store.path == str(folder / "g")
+
+
 def test_keys_of_attributes_that_are_no_text() -> None:
     attrs = zarr.attrs.Attributes({}, key=".zattrs")
     for change in (lambda: attrs.__setitem__(1, "a"), lambda: attrs.put({1: "a"}), lambda: attrs.update({1: "a"})):

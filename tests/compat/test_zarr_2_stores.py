@@ -316,6 +316,9 @@ def test_fsspec_of_a_store(tmp_path: Path) -> None:
     ):
         store["k"] = b"value"
         assert (store.map["k"], store.fs.exists(store.path)) == (b"value", True)
+    # The path is that of the file system: absolute, without a protocol.
+    assert zarr.storage.FSStore(f"file://{tmp_path}/a").path == str(tmp_path / "a")
+    assert zarr.storage.FSStore("memory://fsspec-of-a-store/a").path == "/fsspec-of-a-store/a"
     with pytest.raises(ValueError, match="auto_mkdir"):
         zarr.storage.FSStore(str(tmp_path), fs=local, auto_mkdir=True)
 

@@ -88,6 +88,10 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
     _cache_metadata = True
 
     @property
+    def _dimension_separator(self) -> str:
+        return str(self.metadata.chunk_key_encoding.separator)
+
+    @property
     def _key_prefix(self) -> str:
         return f"{self.path}/" if self.path else ""
 

@@ -124,6 +124,11 @@ class LocalStore(CreatingStore):
         """Return the folder under its given name: a relative path begins at the working directory of that time."""
         return Path(self._base)
 
+    @property
+    def path(self) -> str:
+        """Return the folder as text, which programs for zarr-python 2 ask of the store of an array."""
+        return str(self.root)
+
     @classmethod
     async def open(cls, root: Path | str, *, read_only: bool = False, mode: AccessModeLiteral | None = None) -> Self:
         """Make a store and check that its folder can be used.

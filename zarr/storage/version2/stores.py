@@ -470,7 +470,7 @@ class FSStore(Format2Store[Store]):
     ) -> None:
         read_only = mode == "r"
         options: dict[str, Any] = {} if exceptions is None else {"allowed_exceptions": tuple(exceptions)}
-        store: Store
+        store: LocalStore | FsspecStore
         if fs is not None:
             if storage_options.keys() - _OF_MAPPER:
                 raise ValueError(f"options of fsspec beside fs, which is open already: {sorted(storage_options)}")
@@ -483,8 +483,8 @@ class FSStore(Format2Store[Store]):
             store = LocalStore(os.path.abspath(url), read_only=read_only)
         separator = dimension_separator if key_separator is None else key_separator
         super().__init__(FoldedStore(store) if normalize_keys else store, separator)
-        self.path, self.mode, self.normalize_keys = url, mode, normalize_keys
-        self._fs, self._options = fs, storage_options
+        self.path, self.mode, self.normalize_keys = store.path, mode, normalize_keys
+        self._url, self._fs, self._options = url, fs, storage_options
 
     def _remove_below(self, key: str) -> bool:
         return remove_folder(self, key)
@@ -492,7 +492,7 @@ class FSStore(Format2Store[Store]):
     @property
     def fs(self) -> Any:
         """The file system of fsspec."""
-        return filesystem_of(self.path, self._options)[0] if self._fs is None else self._fs
+        return filesystem_of(self._url, self._options)[0] if self._fs is None else self._fs
 
     @property
     def map(self) -> Any:
