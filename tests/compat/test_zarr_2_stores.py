@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dbm.dumb
+import os
 import pickle
 from collections.abc import Callable, MutableMapping
 from pathlib import Path
@@ -321,6 +322,21 @@ def test_fsspec_of_a_store(tmp_path: Path) -> None:
     assert zarr.storage.FSStore("memory://fsspec-of-a-store/a").path == "/fsspec-of-a-store/a"
     with pytest.raises(ValueError, match="auto_mkdir"):
         zarr.storage.FSStore(str(tmp_path), fs=local, auto_mkdir=True)
+
+
+@pytest.mark.parametrize("kind", [zarr.DirectoryStore, zarr.NestedDirectoryStore, zarr.storage.FSStore])
+def test_a_change_of_attributes_writes_the_attributes_only(tmp_path: Path, kind: Any) -> None:
+    group = zarr.open_group(kind(str(tmp_path)), mode="w", attributes={"a": 1})
+    array = group.create_dataset("x", shape=4, chunks=2, dtype="i4")
+    array.attrs["a"] = 1
+    kept = [tmp_path / ".zgroup", tmp_path / "x" / ".zarray"]
+    for file in kept:
+        os.utime(file, (0, 0))
+    group.attrs["a"] = array.attrs["a"] = 2
+    assert [file.stat().st_mtime for file in kept] == [0, 0]
+    array.resize(6)
+    again = zarr.open_group(kind(str(tmp_path)), mode="r")
+    assert (again.attrs["a"], again["x"].attrs["a"], again["x"].shape) == (2, 2, (6,))
 
 
 def test_places_of_stores(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ from zarr.steps.consolidated import StoredDocuments, store_and_look_steps
 from zarr.steps.documents import hold_node, node_key
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array, put_documents_steps, replace_documents_steps
 from zarr.steps.requests import DeleteMany, Gather, Get, GetMany, Hold, List, Put, Size, Steps, ask_steps
-from zarr.types import parse_shapelike
+from zarr.types import ZARRAY_JSON, parse_shapelike
 
 if TYPE_CHECKING:
     from zarr.arrays.io import foreign_pipeline
@@ -123,6 +123,9 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
     # Of the two documents of format 2, a change of the attributes or of the shape concerns one.
     changed = documents
     if len(documents) > 1 and takes_contents_first(place.store):
+        if known.get(ZARRAY_JSON) is not None:  # which its writer may have laid out in another way
+            before = handle.state.metadata.to_buffer_dict(default_buffer_prototype())
+            known = {**known, ZARRAY_JSON: before[ZARRAY_JSON]}
         changed = {name: raw for name, raw in documents.items() if not _same(known, {name: raw})}
     if handle.bulk == "buffers":
         documents = StoredDocuments(documents)

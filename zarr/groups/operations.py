@@ -40,7 +40,7 @@ from zarr.steps.consolidated import (
 from zarr.steps.documents import V2_NAMES, hold_node, node_lock, node_of, node_type, wanted_names
 from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Rename, Steps
 from zarr.storage.path import StorePath
-from zarr.types import JSON, METADATA_NAMES, ZarrFormat, parse_shapelike
+from zarr.types import JSON, METADATA_NAMES, ZGROUP_JSON, ZarrFormat, parse_shapelike
 
 T = TypeVar("T")
 
@@ -416,7 +416,12 @@ def _change_attributes_steps(
     recorded = StoredDocuments(documents)
     if stored.consolidated_metadata is None and b'"consolidated_metadata"' in found.get(INLINE, b""):
         documents[INLINE] = _with_stored_copy(stored, found[INLINE], f"{prefix}{INLINE}")
-    changed = {name: raw for name, raw in documents.items() if name in names and raw.to_bytes() != found.get(name)}
+    settled = found.keys() & {ZGROUP_JSON}  # attributes are no part of it, however its writer has laid it out
+    changed = {
+        name: raw
+        for name, raw in documents.items()
+        if name in names and name not in settled and raw.to_bytes() != found.get(name)
+    }
     put = nodes.put_documents_steps(handle.path, changed)
     yield from store_and_look_steps(handle.store, handle.path, recorded, put)
     handle.show_stored(merged)
