@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import itertools
 import json
 import logging
+import multiprocessing
 import os
 import pickle
+import threading
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -34,10 +38,20 @@ NUMBERS = itertools.count()
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
     server = moto_server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    yield f"http://{host}:{port}"
-    server.stop()
+    responses = importlib.import_module("moto.s3.responses").S3Response
+    put, one = responses.put_object, threading.Lock()
+
+    def put_alone(response: Any) -> Any:
+        """A condition and the change are one step in S3; in moto's threads they are two."""
+        with one:
+            return put(response)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(responses, "put_object", put_alone)
+        server.start()
+        host, port = server.get_host_and_port()
+        yield f"http://{host}:{port}"
+        server.stop()
 
 
 @pytest.fixture
@@ -230,3 +244,41 @@ def test_a_group_is_removed_by_one_listing(endpoint: str, bucket: str, monkeypat
 
 async def _keys(store: Any) -> list[str]:
     return [key async for key in store.list()]
+
+
+def _change_rows(store: Any, number: int, rounds: int) -> None:
+    """Write every fourth row of all chunks, and an attribute, again and again; run in a process of its own."""
+    group = zarr.open_group(store, mode="r+")
+    for i in range(1, rounds + 1):
+        for name in ("plain", "sharded"):
+            group[name][number::4] = 10 * i + number
+        group["plain"].attrs[f"{number}-{i}"] = i
+        group.attrs[f"{number}-{i}"] = i
+
+
+def test_processes_lose_nothing_by_default(make: Make) -> None:
+    """Parts of chunks and shards, and documents, are replaced only if they are still those that were read."""
+    rounds = 5
+    group = zarr.create_group(make())
+    for name, shards in (("plain", None), ("sharded", (16, 8))):
+        group.create_array(name, shape=(16, 8), chunks=(8, 4), shards=shards, dtype="i4")
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(4, context) as pool:
+        jobs = [pool.submit(_change_rows, make(), number, rounds) for number in range(4)]
+        for job in jobs:
+            job.result(120)
+    found = zarr.open_group(make(), mode="r")
+    expected = 10 * rounds + np.arange(16) % 4
+    for name in ("plain", "sharded"):
+        np.testing.assert_array_equal(found[name][:, 3], expected)
+    names = {f"{number}-{i}" for number in range(4) for i in range(1, rounds + 1)}
+    assert set(found.attrs) == set(found["plain"].attrs) == names
+
+
+def test_locks_among_processes(make: Make) -> None:
+    """With them, nothing is lost by appends either."""
+    zarr.create_array(make(), shape=0, chunks=3, dtype="i4")
+    arrays = [zarr.open_array(make(), mode="r+", config={"locking": "process"}) for _ in range(2)]
+    for array in arrays:
+        array.append([1, 2])
+    assert zarr.open_array(make())[...].tolist() == [1, 2, 1, 2]

@@ -11,7 +11,8 @@ from __future__ import annotations
 import contextlib
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from operator import ge, gt, lt
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -30,14 +31,26 @@ from zarr.arrays.io.writing import as_elements, check_writable, write_plan_steps
 from zarr.arrays.layout import ArrayLayout, foreign_buffers
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.shapes import cells, cells_outside
-from zarr.errors import ArrayNotFoundError, WrongTypeError
+from zarr.errors import ArrayNotFoundError, LockLostError, WrongTypeError
 from zarr.metadata.documents import SCALARS, dump_document, plain
 from zarr.metadata.fields import as_attributes
 from zarr.notices import without_warnings
 from zarr.steps.consolidated import StoredDocuments, store_and_look_steps
 from zarr.steps.documents import hold_node, node_key
 from zarr.steps.nodes import ensure_ancestors_steps, parse_array, put_documents_steps, replace_documents_steps
-from zarr.steps.requests import DeleteMany, Gather, Get, GetMany, Hold, List, Put, Size, Steps, ask_steps
+from zarr.steps.requests import (
+    ChangedMeanwhileError,
+    DeleteMany,
+    Gather,
+    Get,
+    GetMany,
+    Hold,
+    List,
+    Put,
+    Size,
+    Steps,
+    ask_steps,
+)
 from zarr.types import ZARRAY_JSON, parse_shapelike
 
 if TYPE_CHECKING:
@@ -140,11 +153,19 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
         batch.layout = state.layout
 
 
-def changing_steps(handle: ArrayHandle, change: Steps[T]) -> Steps[T]:
-    """Run a change that locks the node, release the node, then update consolidated metadata above it."""
+def changing_steps(handle: ArrayHandle, change: Callable[[], Steps[T]]) -> Steps[T]:
+    """Run a change that locks the node, release the node, then update consolidated metadata above it.
+
+    The change is run again if another process has changed a document that it read (``compared_steps``, inlined).
+    """
     before = handle.state
     try:
-        (result,) = yield Gather((change,))
+        while True:
+            try:
+                (result,) = yield Gather((change(),))
+                break
+            except ChangedMeanwhileError:
+                continue
     except Exception:
         yield from _best_effort_steps(_catch_up_steps(handle, before))
         raise
@@ -196,13 +217,13 @@ def update_attributes_steps(
     named = {str(name): plain(value) for name, value in as_attributes(changes).items()}
     if not SCALARS.keys() >= {*map(type, named.values())}:
         dump_document({"attributes": named}, indent=None)  # before any change
-    yield from changing_steps(handle, _change_attributes_steps(handle, named, tuple(removed), replace))
+    yield from changing_steps(handle, partial(_change_attributes_steps, handle, named, tuple(removed), replace))
 
 
 def _change_attributes_steps(
     handle: ArrayHandle, changes: dict[str, Any], removed: tuple[str, ...], replace: bool
 ) -> Steps[None]:
-    yield hold_node(handle.store_path.path, handle.config.locking)
+    yield hold_node(handle.store_path.path, handle.config.locking, compared=node_keys(handle).values())
     yield from refresh_steps(handle)
     attributes = changes if replace else {**handle.metadata.attributes, **changes}
     for name in removed:
@@ -244,11 +265,11 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
     layout = handle.state.layout
     layout.require_codecs()
     shape = parse_new_shape(layout, new_shape)
-    yield from changing_steps(handle, _resize_steps(handle, shape, delete_outside_chunks))
+    yield from changing_steps(handle, partial(_resize_steps, handle, shape, delete_outside_chunks))
 
 
 def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
-    yield hold_node(handle.store_path.path, handle.config.locking)
+    yield hold_node(handle.store_path.path, handle.config.locking, compared=node_keys(handle).values())
     stored: list[str] | None = None
     if handle.bulk == "buffers":
         stored = yield from _refresh_and_list_steps(handle, shape)
@@ -502,11 +523,11 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
     if not hasattr(data, "shape") and not isinstance(data, list | tuple):
         checked_axis(layout, np.shape(data), axis)  # an error about a value that cannot be an element comes after this
     value = as_elements(data if nullable is None else nullable.from_values(data), layout.dtype)
-    return (yield from changing_steps(handle, _append_steps(handle, value, axis)))
+    return (yield from changing_steps(handle, partial(_append_steps, handle, value, axis)))
 
 
 def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -> Steps[tuple[int, ...]]:
-    yield hold_node(handle.store_path.path, handle.config.locking)
+    yield hold_node(handle.store_path.path, handle.config.locking, compared=node_keys(handle).values())
     yield from refresh_steps(handle)
     layout = handle.state.layout
     shape = layout.shape
@@ -535,11 +556,41 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
         return new_shape
     try:
         yield from writing
-        yield from publish_steps(handle, state)
+        try:
+            yield from publish_steps(handle, state)
+        except ChangedMeanwhileError:
+            yield from _publish_again_steps(handle, shape, new_shape)
+    except LockLostError:
+        raise  # what lies beyond the old shape may be of the other process
     except Exception:
         yield from _best_effort_steps(clear_leftovers_steps(grown, shape, handle.bulk))
         raise
     return new_shape
+
+
+def _publish_again_steps(handle: ArrayHandle, shape: tuple[int, ...], new_shape: tuple[int, ...]) -> Steps[None]:
+    """Store the shape of an append with what another process has changed since the chunks were written.
+
+    Raises
+    ------
+    LockLostError
+        If that was the shape.
+    """
+    while True:
+        yield from refresh_steps(handle)
+        found = handle.state.metadata
+        if found.shape != shape:
+            raise LockLostError(
+                f"another process has changed the shape of the array {handle.store_path.label} from {shape} to "
+                f"{found.shape} while this append, to {new_shape}, wrote its chunks. The array has the shape of the "
+                "other; elements beyond the old shape may be of either, so write them again. For appends by several "
+                "processes to this store use config={'locking': 'process'}"
+            )
+        try:
+            yield from publish_steps(handle, handle.state.reshaped(found.update_shape(new_shape)))
+            return
+        except ChangedMeanwhileError:
+            continue
 
 
 def checked_axis(layout: ArrayLayout, added: tuple[int, ...], axis: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -16,9 +17,9 @@ from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
 from zarr.notices import warn, warn_once
 from zarr.steps.consolidated import changes_noted, settle, touch
-from zarr.steps.documents import blame_copy, hold_node, node_key
+from zarr.steps.documents import V2_NAMES, V3_NAMES, blame_copy, hold_node, node_key
 from zarr.steps.nodes import put_documents_steps, read_nodes_steps
-from zarr.steps.requests import Await, Delete, Gather, ListDir, Steps
+from zarr.steps.requests import Await, Delete, Gather, ListDir, Steps, compared_steps
 from zarr.storage.keys import TOOL_PREFIX, ancestors
 from zarr.storage.path import StorePath
 from zarr.types import METADATA_NAMES, ZarrFormat
@@ -289,9 +290,7 @@ def consolidate_steps(store_path: StorePath, zarr_format: ZarrFormat | None = No
     if not store_path.store.supports_consolidated_metadata:
         name = type(store_path.store).__name__
         raise TypeError(f"The Zarr Store in use ({name}) doesn't support consolidated metadata.")
-    made = yield Gather([_consolidate_locked_steps(store_path, zarr_format)])
-    handle: GroupHandle
-    handle, names = made[0]
+    handle, names = yield from compared_steps(partial(_consolidate_locked_steps, store_path, zarr_format))
     copied = handle.metadata.consolidated_metadata
     if "zarr.json" in names and copied is not None and copied.metadata:
         warn_once(
@@ -329,7 +328,8 @@ def _consolidate_locked_steps(
 ) -> Steps[tuple[GroupHandle, list[str]]]:
     """Read and write under one lock: changes that others record meanwhile come after it, and stay."""
     locking = parse_array_config(None).locking
-    yield hold_node(store_path.path, locking)
+    compared = [node_key(store_path.path, name) for name in (*V3_NAMES, *V2_NAMES)]
+    yield hold_node(store_path.path, locking, compared=compared)
     before = changes_noted()
     made = yield from _store_copy_steps(store_path, zarr_format)
     if locking.startswith("process") or changes_noted() != before:

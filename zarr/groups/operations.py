@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -38,7 +39,7 @@ from zarr.steps.consolidated import (
     version_before,
 )
 from zarr.steps.documents import V2_NAMES, hold_node, node_lock, node_of, node_type, wanted_names
-from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Rename, Steps
+from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Rename, Steps, compared_steps
 from zarr.storage.path import StorePath
 from zarr.types import JSON, METADATA_NAMES, ZGROUP_JSON, ZarrFormat, parse_shapelike
 
@@ -385,7 +386,7 @@ def update_attributes_steps(
     """
     given = plain(dict(as_attributes(changes)))
     given = named_attributes(given) if handle.metadata.zarr_format == 3 else given
-    documents = (yield Gather([_change_attributes_steps(handle, given, tuple(removed), replace)]))[0]
+    documents = yield from compared_steps(partial(_change_attributes_steps, handle, given, tuple(removed), replace))
     yield from record_changes_steps(handle.store, {handle.path: documents}, locking=locking_of(handle))
     yield from fresh_steps(handle)
 
@@ -396,7 +397,7 @@ def _change_attributes_steps(
     prefix = f"{handle.path}/" if handle.path else ""
     plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
     names = list(plain.to_buffer_dict(default_buffer_prototype()))
-    yield hold_node(handle.path, locking_of(handle))
+    yield hold_node(handle.path, locking_of(handle), compared=[f"{prefix}{name}" for name in names])
     stored: NodeMetadata
     wanted = wanted_names(handle.metadata.zarr_format, V2_NAMES)
     found = yield from nodes.read_documents_steps(handle.store_path, wanted)

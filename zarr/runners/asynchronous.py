@@ -16,6 +16,7 @@ from typing import Any, ClassVar, TypeVar
 
 from zarr._lazy import asyncio
 from zarr.abc.store import ByteRequest, Store, goes_by, is_synchronous, versioned_of
+from zarr.abc.stores.abilities import compares_versions
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import ValueReplacedError
 from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
@@ -24,7 +25,7 @@ from zarr.runners import caches
 from zarr.runners.bulk import DIRECT_BYTES, apart, receive, send
 from zarr.runners.concurrency import completed, concurrency, request_gate, wait_until_done, windowed
 from zarr.runners.inline import InlineRunner, error_for_steps, first_error, parts_of, range_limits, staged
-from zarr.runners.locks.leases import Fence
+from zarr.runners.locks.leases import Fence, Seen
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import lock_folder, lock_paths, paths_of
 from zarr.runners.locks.table import LOCKS, MAX_READINGS, CalledOff, wait_async
@@ -288,6 +289,10 @@ class _Coroutines(_Driver):
             return caches.TABLES.stamp_of(self._prefix, request.key) if versioned_of(self._store) else None
         if kind is requests.GetMany:
             return self._get_many(request, holder)
+        if kind is requests.GetVersions:
+            return self._get_versions(request)
+        if kind is requests.GetParts and holder.fence is not None and request.key in holder.fence.seen:
+            return self._get_parts_compared(request, holder.fence)
         if kind is requests.DeleteMany:
             return self._delete_many(request, holder)
         if kind not in self._handlers or (kind is requests.Put and request.locks):
@@ -299,40 +304,69 @@ class _Coroutines(_Driver):
             return await self._handlers[type(request)](request)
 
     async def _fenced(self, request: Any, fence: Fence) -> Any:
-        """Answer a request of an operation that keeps other processes out by leases."""
+        """Answer a request of an operation that keeps other processes out, or compares values before it stores."""
         kind = type(request)
         if kind in (requests.Put, requests.Delete, requests.DeletePrefix, requests.Rename):
             fence.check()
         if kind is requests.Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
             async with request_gate():
-                change = self._store.set_if_match(request.key, request.value, fence.seen[request.key])
-                if not await completed(change):
+                if not await completed(self._replace(request, fence.seen[request.key])):
                     raise fence.changed(request.key, self._store)
-            reply = None
-        else:
-            reply = await self._gated(request)
-        if kind is requests.Put or (kind is requests.Get and request.byte_range is None):
-            fence.note(request.key, request.value if kind is requests.Put else reply)
+            fence.note(request.key, request.value)
+            return None
+        if kind is requests.Get and request.byte_range is None and request.key in fence.seen:
+            async with request_gate():
+                return await self._get_compared(request.key, request.prototype, fence)
+        reply = await self._gated(request)
+        if kind is requests.Put:
+            fence.note(request.key, request.value)
         return reply
+
+    def _replace(self, request: requests.Put, seen: Any) -> Awaitable[bool]:
+        """Store a value if the key still holds what was read."""
+        store: Any = self._store
+        if type(seen) is Seen or (seen is None and compares_versions(store)):
+            change: Awaitable[bool] = store.set_if_version(request.key, request.value, seen and seen.version)
+            return change
+        return self._store.set_if_match(request.key, request.value, seen)
+
+    async def _get_compared(self, key: str, prototype: BufferPrototype | None, fence: Fence) -> Buffer | None:
+        """Return a value, and note its version (without versions: the value) for the comparison."""
+        prototype = prototype or default_buffer_prototype()
+        if not compares_versions(self._store):
+            value = await self._store.get(key, prototype)
+            fence.note(key, value)
+            return value
+        store: Any = self._store
+        value, version = await store.get_versioned(key, prototype, None) or (None, None)
+        fence.note(key, value if version is None else Seen(version))
+        return value
 
     async def hold(self, request: requests.Hold, holder: Holder) -> bool | None:
         """Acquire locks; return True if other processes are not kept out, but values are compared instead."""
         scope = request.scope
-        if (
-            scope is None
-            or not scope.required
-            or lock_folder(self._store, scope) is not None
-            or not self._store.supports_set_if_match
-        ):
+        if scope is None or not self._excludes(request, scope):
             return await super().hold(request, holder)
         await holder.acquire_async(request.keys, request.family, (), request.below)
-        if request.can_reread:
+        compares = bool(request.compared) and (request.family == "chunk" or not scope.required)
+        if compares:
             holder.fence = holder.fence or Fence()
         else:
             await holder.lease(self._store, scope, request.keys, request.family)
         assert holder.fence is not None
-        holder.fence.watch(request.keys, request.can_reread)
-        return request.can_reread
+        holder.fence.watch(request.compared if compares else request.keys, compares)
+        for key, version in (request.versions or {}).items():
+            holder.fence.note(key, Seen(version))
+        return compares
+
+    def _excludes(self, request: requests.Hold, scope: requests.LockScope) -> bool:
+        """Return True if other processes are kept out by means of the store itself: comparisons or leases.
+
+        Unless it is required, only by comparisons that take no more requests.
+        """
+        if not self._store.supports_set_if_match or lock_folder(self._store, scope) is not None:
+            return False
+        return scope.required or (bool(request.compared) and compares_versions(self._store))
 
     async def gather(self, request: requests.Gather, holder: Holder) -> list[Any]:
         if isinstance(request.steps, list | tuple) and len(request.steps) == 1:
@@ -344,11 +378,17 @@ class _Coroutines(_Driver):
         await windowed((partial(self.answer, requests.Delete(key), holder) for key in request.keys), concurrency())
 
     async def _get_many(self, request: requests.GetMany, holder: Holder) -> list[Buffer | None]:
-        found = await windowed((partial(self._gated, requests.Get(key)) for key in request.keys), concurrency())
-        if holder.fence is not None:
-            for key, value in zip(request.keys, found, strict=True):
-                holder.fence.note(key, value)
-        return found
+        return await windowed((partial(self.answer, requests.Get(key), holder) for key in request.keys), concurrency())
+
+    async def _get_versions(self, request: requests.GetVersions) -> list[tuple[Buffer | None, Any]]:
+        return await windowed((partial(self._get_version, key) for key in request.keys), concurrency())
+
+    async def _get_version(self, key: str) -> tuple[Buffer | None, Any]:
+        if not compares_versions(self._store):
+            return await self._gated(requests.Get(key)), None
+        store: Any = self._store
+        async with request_gate():
+            return await store.get_versioned(key, default_buffer_prototype(), None) or (None, None)
 
     async def _get(self, request: requests.Get) -> Buffer | None:
         prototype = request.prototype or default_buffer_prototype()
@@ -388,27 +428,40 @@ class _Coroutines(_Driver):
         async with request_gate():
             return await self._get_ranges(ranges)
 
-    async def _get_parts_of_one_version(self, request: requests.GetParts) -> list[Buffer | None] | None:
+    async def _get_parts_compared(self, request: requests.GetParts, fence: Fence) -> list[Buffer | None] | None:
+        """Return the parts, and note of which value they are; its key is held."""
+        if compares_versions(self._store):
+            return await self._get_parts_of_one_version(request, fence)
+        return await self._get_parts_of_all(request, fence)
+
+    async def _get_parts_of_one_version(
+        self, request: requests.GetParts, fence: Fence | None = None
+    ) -> list[Buffer | None] | None:
         """Return the parts; if the value is replaced between two requests, read again, in the end all of it at once."""
         store: Any = self._store
         for _ in range(MAX_READINGS):
             try:
                 async with request_gate():
                     first = await store.get_versioned(request.key, default_buffer_prototype(), request.first)
-                if first is None:
-                    return None
-                raw, version = first
-                if version is None and request.strict:
+                raw, version = first or (None, None)
+                if raw is not None and version is None and (request.strict or fence is not None):
                     break
+                if fence is not None:
+                    fence.note(request.key, None if raw is None else Seen(version))
+                if raw is None:
+                    return None
                 stamp = None if version is None else (self._prefix, version)
                 return await self._get_chosen(request.ranges(raw, stamp))
             except ValueReplacedError:
                 continue
-        return await self._get_parts_of_all(request)
+        return await self._get_parts_of_all(request, fence)
 
-    async def _get_parts_of_all(self, request: requests.GetParts) -> list[Buffer | None] | None:
+    async def _get_parts_of_all(
+        self, request: requests.GetParts, fence: Fence | None = None
+    ) -> list[Buffer | None] | None:
         """Return the parts from the whole value, which is read at once."""
-        value = await self._gated(requests.Get(request.key))
+        get = requests.Get(request.key)
+        value = await (self._gated(get) if fence is None else self._fenced(get, fence))
         return None if value is None else parts_of(value, request)
 
     async def _put_if_absent(self, request: requests.PutIfAbsent) -> bool:

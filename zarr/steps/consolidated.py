@@ -24,7 +24,17 @@ from zarr.metadata.copies import ASIDE, INLINE, CopyText, find_copy, kept_copy
 from zarr.metadata.documents import load_document
 from zarr.notices import warn
 from zarr.steps.documents import hold_node, node_key
-from zarr.steps.requests import FreshStamp, Gather, Get, GetMany, Put, Steps, ask_steps
+from zarr.steps.requests import (
+    ChangedMeanwhileError,
+    FreshStamp,
+    Gather,
+    Get,
+    GetMany,
+    GetVersions,
+    Put,
+    Steps,
+    ask_steps,
+)
 from zarr.storage.keys import ancestors
 
 if TYPE_CHECKING:
@@ -45,6 +55,8 @@ class Above(NamedTuple):
     """Keep the documents above a node that may have consolidated metadata, as read while the node was stored."""
 
     found: dict[Carrier, Buffer | None]
+    versions: dict[Carrier, Any]
+    """Their versions; none for those without."""
     touched: int
     """``Noted.touched`` before the reading."""
 
@@ -185,8 +197,10 @@ def store_and_look_steps(
         return (yield from put)
     note_change()
     touched = Noted.touched
-    result, found = yield Gather((put, ask_steps(GetMany([node_key(*key) for key in keys]))))
-    documents.above = Above(dict(zip(keys, found, strict=True)), touched)
+    result, read = yield Gather((put, ask_steps(GetVersions([node_key(*key) for key in keys]))))
+    found = {key: raw for key, (raw, _) in zip(keys, read, strict=True)}
+    versions = {key: version for key, (_, version) in zip(keys, read, strict=True) if version is not None}
+    documents.above = Above(found, versions, touched)
     stored: T = result
     return stored
 
@@ -244,7 +258,14 @@ def record_changes_steps(
             stale.append(key)
     if not stale:
         return {}
-    edited = yield Gather(_rewrite_steps(store, path, name, changes, replaced, locking, above) for path, name in stale)
+    while True:
+        try:
+            edited = yield Gather(
+                _rewrite_steps(store, path, name, changes, replaced, locking, above) for path, name in stale
+            )
+            break
+        except ChangedMeanwhileError:
+            above = None
     versions = {key: pair for key, pair in zip(stale, edited, strict=True) if pair is not None}
     changed = frozenset(versions)
     if len(carrying) > _MOST_STORES:
@@ -354,10 +375,14 @@ def _rewrite_steps(
 ) -> Steps[tuple[int, int] | None]:
     """Change one copy; return its old and new version, or None if there is none, or none that can be read."""
     key, has_stamps = node_key(path, name), gives_fresh_stamps(store)
-    yield hold_node(path, locking)
+    version = None if above is None else above.versions.get((path, name))
+    versions = None if version is None else {key: version}
+    matched = yield hold_node(path, locking, compared=(key,), versions=versions)
+    # With locks among processes, or without versions to compare, another one may have changed the copy before the group
+    # was held.
+    usable = not locking.startswith("process") and not (matched and version is None)
     place = f"{label_of(store, str)}/{key}"
-    # With locks among processes, another one may have changed the copy before the group was held.
-    raw = None if above is None or locking.startswith("process") else above.fresh((path, name))
+    raw = above.fresh((path, name)) if above is not None and usable else None
     finding = _find_copy_steps(place, name, key, has_stamps)
     reading = _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
     stored: Mapping[str, Documents]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from zarr._lazy import LazyModule
 from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarning, label_of
@@ -56,7 +56,14 @@ def node_lock(path: str) -> str:
     return f"{path}/zarr.json" if path else "zarr.json"
 
 
-def hold_node(path: str, locking: str, *, below: bool = False) -> Hold:
+def hold_node(
+    path: str,
+    locking: str,
+    *,
+    below: bool = False,
+    compared: Iterable[str] = (),
+    versions: Mapping[str, Any] | None = None,
+) -> Hold:
     """Return the request that keeps other operations from creating, changing and removing a node.
 
     Parameters
@@ -66,10 +73,14 @@ def hold_node(path: str, locking: str, *, below: bool = False) -> Hold:
         The lock scope; see :class:`zarr.chunks.spec.ArrayConfig`.
     below : bool
         If True, hold the nodes below, too.
+    compared : iterable of str
+        The keys of documents that the steps read and replace, and read again if a ``ChangedMeanwhileError`` comes.
+    versions : mapping, optional
+        The versions of documents that were read before; see ``Hold``.
     """
     scope = None if locking == "thread" else scope_of(locking, path)
     key = f"{path}/zarr.json" if path else "zarr.json"  # node_lock, with one frame less
-    return Hold((key,), "node", scope, below=(path,) if below else ())
+    return Hold((key,), "node", scope, tuple(compared), (path,) if below else (), versions)
 
 
 _MAX_TYPED_BYTES: Final = 4096

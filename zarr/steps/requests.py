@@ -14,7 +14,7 @@ A request says what is wanted and never how: no request names a store, a loop or
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
@@ -76,6 +76,18 @@ class Get(Request):
 
 class GetMany(Request):
     """Ask for the values of some keys, together if the store can do that; the answer is a list of Buffers and Nones."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self.keys = keys
+
+
+class GetVersions(Request):
+    """Ask a store of coroutines for the values of some keys, with their versions for ``Hold``.
+
+    The answer is a list of pairs: a Buffer or None, and the version; None if the store has no versions.
+    """
 
     __slots__ = ("keys",)
 
@@ -338,6 +350,23 @@ class ChangedMeanwhileError(Exception):
     """A value was not stored, since another process has changed it after it was read."""
 
 
+def compared_steps(change: Callable[[], Steps[T]]) -> Steps[T]:
+    """Run a change of values that are compared before they are replaced; again as often as another process was first.
+
+    Parameters
+    ----------
+    change : callable
+        Returns the steps: they hold the keys as ``compared``, read the values, and replace them.
+    """
+    while True:
+        try:
+            (result,) = yield Gather((change(),))
+        except ChangedMeanwhileError:
+            continue
+        answer: T = result
+        return answer
+
+
 class Hold(Request):
     """Lock keys against others in this process until the asking generator (with all it delegates to) has ended.
 
@@ -345,27 +374,33 @@ class Hold(Request):
     the same generator, or of one that it gathers, must not ask for keys that come before: this excludes deadlocks. Keys
     that are held already, by this generator or by one above it in a Gather, are not acquired twice. To release keys
     earlier, gather the steps that need them: ``yield Gather([locked_steps()])``. With a ``scope``, other processes that
-    hold with the same scope are kept out, too. If the steps can read again (``can_reread``), a runner may answer True:
-    then other processes are not kept out, a value is replaced only if it is still that of the last read, and otherwise
-    a ``ChangedMeanwhileError`` is thrown in at the ``Put``. ``below`` names nodes whose documents are all held, with
-    those of all nodes below them, also of nodes that do not exist yet.
+    hold with the same scope are kept out, too. ``below`` names nodes whose documents are all held, with those of all
+    nodes below them, also of nodes that do not exist yet.
+
+    Steps that can read again name the keys that they read and replace as ``compared``. Then a runner may answer True:
+    other processes are not kept out, but a value of these keys is replaced only if it is still that of the last read;
+    otherwise a ``ChangedMeanwhileError`` is thrown in at the ``Put``. Values without that comparison: those that were
+    not read, and those that are deleted. ``versions`` has the versions of values that were read before, by
+    ``GetVersions``.
     """
 
-    __slots__ = ("below", "can_reread", "family", "keys", "scope")
+    __slots__ = ("below", "compared", "family", "keys", "scope", "versions")
 
     def __init__(
         self,
         keys: Sequence[str],
         family: Family = "chunk",
         scope: LockScope | None = None,
-        can_reread: bool = False,
+        compared: Sequence[str] = (),
         below: Sequence[str] = (),
+        versions: Mapping[str, Any] | None = None,
     ) -> None:
-        self.can_reread = can_reread
+        self.compared = compared
         self.below = below
         self.keys = keys
         self.family = family
         self.scope = scope
+        self.versions = versions
 
 
 class Staged(Request):

@@ -223,6 +223,28 @@ def versioned_of(store: Any) -> Callable[..., Any] | None:
     return _serving(store, "get_versioned", _PARTIAL_READS)
 
 
+def compares_versions(store: Any) -> bool:
+    """Return True if a store replaces a value on the condition that it still has the version that was read.
+
+    Besides ``get_versioned`` (see :func:`versioned_of`), which then takes None for the whole value, a store may offer
+    ``set_if_version(key, value, version)``: a coroutine that stores the value if the key still has this version (None:
+    no value), and returns True if it did.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Examples
+    --------
+    >>> compares_versions(object())
+    False
+    """
+    if _serving(store, "set_if_version", _WHOLE_VALUES) is None:
+        return False
+    return versioned_of(store) is not None and bool(store.supports_set_if_match)
+
+
 def open_value_of(store: Any) -> Callable[[str], Any] | None:
     """Return the method ``open_value_sync`` of a store; None if there is none, or reads are overridden.
 

@@ -23,10 +23,10 @@ from zarr._lazy import LazyModule
 from zarr._process import at_fork, living
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io import reading
-from zarr.arrays.io.chunks import decode_steps, gather_into, new_chunk, note_place, put_chunk_steps
+from zarr.arrays.io.chunks import decode_steps, gather_into, new_chunk, note_place, payload_steps
 from zarr.arrays.layout import ArrayLayout, is_edge
 from zarr.errors import ArrayNotFoundError, ChunkError
-from zarr.steps.requests import Gather, Get, Hold, Size, Steps
+from zarr.steps.requests import ChangedMeanwhileError, Delete, Gather, Get, Hold, Put, Size, Steps
 
 if TYPE_CHECKING:
     from zarr.arrays import documents
@@ -325,10 +325,18 @@ def _put(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray
 def _store_chunk_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Steps[None]:
     key = layout.key(coords)
     try:
-        yield Hold((key,), "chunk", layout.scope)
-        yield from _complete_steps(batch, coords, anew=True)
-        chunk = batch.chunks[coords].chunk
-        yield from put_chunk_steps(layout, layout.chain_for(chunk.shape), key, chunk)
+        matched = yield Hold((key,), "chunk", layout.scope, (key,))
+        while True:
+            yield from _complete_steps(batch, coords, anew=True)
+            pending = batch.chunks[coords]
+            # What was compared is not deleted, as for a part of a chunk.
+            skip = layout.skip_filled and (not matched or pending.covers(pending.chunk.shape))
+            raw = yield from payload_steps(layout, layout.chain_for(pending.chunk.shape), pending.chunk, skip)
+            try:
+                yield Delete(key) if raw is None else Put(key, raw)
+                break
+            except ChangedMeanwhileError:
+                continue
     except Exception as error:
         note_place(error, layout, key, "writing")
         raise

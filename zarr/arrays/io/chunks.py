@@ -260,12 +260,6 @@ def _compresses_much(layout: ArrayLayout) -> bool:
     return layout.chunk_nbytes >= LARGE_IN_FILE and layout.program is not None and layout.chain.encoded_size() is None
 
 
-def put_chunk_steps(layout: ArrayLayout, chain: CodecChain, key: str, chunk: Ndarray) -> Steps[None]:
-    """Store one chunk that is held; delete it if it holds the fill value only."""
-    raw = yield from payload_steps(layout, chain, chunk, layout.skip_filled)
-    yield Delete(key) if raw is None else Put(key, raw)
-
-
 def changed_chunk_steps(
     layout: ArrayLayout,
     chain: CodecChain,
@@ -309,12 +303,15 @@ def write_chunk_steps(
         # The old value of a whole chunk does not matter, so the lock is held only while the chunk is stored.
         scope = layout.scope
         late = whole and (scope is None or not scope.required)
-        matched = None if late else (yield Hold((key,), "chunk", scope, True))
+        matched = None if late else (yield Hold((key,), "chunk", scope, (key,)))
         while True:
             old = None if whole else (yield Get(key))
             chunk = yield from changed_chunk_steps(layout, chain, slot, old, value, fields)
-            # A store that compares before it stores does not compare before it deletes.
-            raw = yield from payload_steps(layout, chain, chunk, layout.skip_filled and (whole or not matched))
+            # A store that compares before it stores does not compare before it deletes. What is not there stays so.
+            skip = layout.skip_filled and (whole or not matched or old is None)
+            raw = yield from payload_steps(layout, chain, chunk, skip)
+            if raw is None and matched:
+                return
             if raw is None and late:
                 yield Hold((key,), "chunk", scope)
             try:

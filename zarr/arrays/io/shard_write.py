@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,18 @@ from zarr.arrays.layout import ArrayLayout, is_edge
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.codecs.base.shard_level import EMPTY, ShardLevel, damaged_shard
 from zarr.errors import ChunkError, ValueReplacedError
-from zarr.steps.requests import Delete, Gather, Get, GetParts, Hold, Put, Splice, Steps, Transfer
+from zarr.steps.requests import (
+    ChangedMeanwhileError,
+    Delete,
+    Gather,
+    Get,
+    GetParts,
+    Hold,
+    Put,
+    Splice,
+    Steps,
+    Transfer,
+)
 
 Ndarray = np.ndarray[Any, Any]
 Bytes = NDArray[np.uint8]
@@ -214,27 +225,35 @@ def put_part_steps(
     count = part.nchunks if layout.outer_edges else chunks_inside(layout, part.coords, part.counts)
     looks = not all(whole) or len(whole) < count
     try:
-        yield Hold((key,), "chunk", layout.scope)
-        for splice in SPLICE_TRIES if bulk == "files" and looks else (False,):
+        matched = yield Hold((key,), "chunk", layout.scope, (key,))
+        for splice in SPLICE_TRIES if bulk == "files" and looks else repeat(False):
             pieces: list[Piece] = []
             old: dict[int, Buffer] = {}
             known: list[Known] = []
+            compared = matched and looks
             try:
                 if looks:
                     pieces, old, known = yield from _old_steps(layout, key, part, whole, splice)
             except ChunkError:
                 if not covered:
                     raise
+                compared = False
             for k, place in enumerate(part.inner):
                 chunk = yield from chunk_steps(k, old.get(place))
                 raw = yield from payload_steps(layout, layout.chain, chunk, layout.skip_filled)
                 if raw is not None:
                     pieces.append(_piece_of(shard, part, place, raw))
-            if not pieces:
+            if not pieces and not compared:
                 yield Delete(key)
-            elif (yield from store_steps(key, assemble(shard, part.counts, pieces), known)):
+                return
+            if not pieces and not known:  # nothing was there
+                return
+            try:
+                # What was compared is not deleted: a shard without chunks is stored.
+                if not (yield from store_steps(key, assemble(shard, part.counts, pieces), known)):
+                    return
+            except ChangedMeanwhileError:
                 continue
-            return
     except Exception as error:
         note_place(error, layout, key, "writing")
         raise

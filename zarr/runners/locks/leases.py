@@ -16,7 +16,7 @@ import random
 import time
 import uuid
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from zarr._lazy import asyncio
 from zarr.abc.store import Store
@@ -200,6 +200,12 @@ async def take_lease(store: Store, key: str) -> Lease:
         raise
 
 
+class Seen(NamedTuple):
+    """The version of a value that was read, by which it is compared."""
+
+    version: Any
+
+
 class Fence:
     """The conditions that an operation checks before it stores a value: its leases, and the values that it has read.
 
@@ -212,18 +218,19 @@ class Fence:
     UNREAD: Final[Any] = object()
 
     def __init__(self, above: Fence | None = None) -> None:
+        self._above = above
         self.leases: list[Lease] = [] if above is None else list(above.leases)
         self.seen: dict[str, Any] = {} if above is None else dict(above.seen)
         self._rereads: set[str] = set() if above is None else set(above._rereads)
 
-    def watch(self, keys: Sequence[str], can_reread: bool) -> None:
+    def watch(self, keys: Sequence[str], rereads: bool) -> None:
         """Replace values of these keys from now on only if they are still those of the last read.
 
-        ``can_reread`` is True if a caller that finds them changed can read again.
+        ``rereads`` is True if a caller that finds them changed reads again.
         """
         for key in keys:
             self.seen.setdefault(key, self.UNREAD)
-        if can_reread:
+        if rereads:
             self._rereads.update(keys)
 
     def changed(self, key: str, store: Any) -> Exception:
@@ -232,9 +239,11 @@ class Fence:
         return ChangedMeanwhileError(text) if key in self._rereads else LockLostError(text)
 
     def note(self, key: str, value: Any) -> None:
-        """Record a value that was read or stored."""
+        """Record a value that was read or stored, or its version as ``Seen``; None: there is no value."""
         if key in self.seen:
             self.seen[key] = value
+            if self._above is not None:  # which may compare after the part that reads has ended
+                self._above.note(key, value)
 
     def check(self) -> None:
         """Check that all leases are valid.

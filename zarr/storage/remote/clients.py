@@ -7,6 +7,7 @@ number of bytes must be right. For other file systems, only the number of bytes 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -157,8 +158,8 @@ async def is_on_web(fs: Any, url: str, seconds: float) -> bool:
         return bool(answer.status < 400)
 
 
-async def get_from_s3(fs: Any, path: str, span: Span) -> bytes:
-    """Return the bytes of an object: in one request, unless it is so large that s3fs requests its parts.
+async def get_from_s3(fs: Any, path: str, span: Span) -> tuple[bytes, str | None]:
+    """Return the bytes of an object and its entity tag: in one request, unless s3fs requests the parts of a large one.
 
     Raises
     ------
@@ -177,12 +178,18 @@ async def get_from_s3(fs: Any, path: str, span: Span) -> bytes:
     body = answer["Body"]
     try:
         if span == (None, None) and answer["ContentLength"] > fs.default_block_size:
-            return bytes(await fs._cat_file(path))
+            return bytes(await fs._cat_file(path)), _tag(answer)
         data: bytes = await body.read()
     finally:
         body.close()
     check_answer(path, span, len(data), answer.get("ContentRange"))
-    return data
+    return data, _tag(answer)
+
+
+def _tag(answer: Mapping[str, Any]) -> str | None:
+    """Return the entity tag of an answer of S3, if it identifies the bytes."""
+    tag = answer.get("ETag")
+    return None if not tag or tag.startswith("W/") else tag
 
 
 async def get_from_others(fs: Any, path: str, span: Span) -> bytes:

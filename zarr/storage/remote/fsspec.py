@@ -21,7 +21,7 @@ from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest
 from zarr.abc.stores.async_store import gather_windowed
 from zarr.abc.stores.changes import removed_first
 from zarr.buffer.core import Buffer, BufferPrototype
-from zarr.errors import BaseZarrError, StoreUrlError, ZarrUserWarning
+from zarr.errors import BaseZarrError, StoreUrlError, ValueReplacedError, ZarrUserWarning
 from zarr.notices import warn
 from zarr.storage.checks import check_buffer, check_clearable, value_size
 from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
@@ -30,7 +30,7 @@ from zarr.storage.local.names import true_path
 from zarr.storage.ranges import check_byte_range
 from zarr.storage.remote import clients
 from zarr.storage.remote.clients import allow_connections, clone, has_own_retries, make_async, without_retries
-from zarr.storage.remote.retries import Retries, RetryingStore
+from zarr.storage.remote.retries import Retries, RetryingStore, status_of
 from zarr.storage.url import MISTAKES, filesystem_of, naming_url
 
 if TYPE_CHECKING:
@@ -329,33 +329,64 @@ class FsspecStore(RetryingStore):
 
     async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Return the value of a key, or a range of it; None if there is no such key."""
+        found = await self.get_versioned(key, prototype, byte_range)
+        return None if found is None else found[0]
+
+    async def get_versioned(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None, version: str | None = None
+    ) -> tuple[Buffer, str | None] | None:
+        """Return a value or a range of it, and the version of the value; None if there is no such key.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        prototype : BufferPrototype
+            The class that holds the bytes.
+        byte_range : ByteRequest, optional
+            The range; None for the whole value.
+        version : str, optional
+            The version that the value must have, as it was returned before. Default: any.
+
+        Returns
+        -------
+        (Buffer, version) or None
+            The version is the entity tag of an object of S3; None for all other file systems.
+
+        Raises
+        ------
+        ValueReplacedError
+            If the value has another version.
+        """
         span = _span(byte_range)
         if not self._is_open:
             await self._ensure_open()
         if byte_range is not None and span[0] == span[1]:
-            return prototype.buffer.from_bytes(b"") if await self.exists(key) else None
+            return (prototype.buffer.from_bytes(b""), None) if await self.exists(key) else None
         path = self._path(key)
         try:
-            data = await self._once("get", path, partial(self._fetch, path=path, span=span))
+            data, tag = await self._once("get", path, partial(self._fetch, path=path, span=span))
         except self.allowed_exceptions:
             return None
         except OSError as error:
             # Servers answer so if a range begins after the end.
             if "not satisfiable" in str(error).lower():
-                return prototype.buffer.from_bytes(b"")
+                return prototype.buffer.from_bytes(b""), None
             raise
         except MISTAKES as error:
             raise self._refused(key, error) from error
-        return prototype.buffer.from_bytes(data)
+        if version is not None and tag != version:
+            raise ValueReplacedError(f"{key}: the value in {self!r} was replaced while it was read")
+        return prototype.buffer.from_bytes(data), tag
 
-    async def _fetch(self, fs: Any, path: str, span: clients.Span) -> bytes:
-        if self._kind == "http":
-            return await clients.get_from_web(fs, path, span, self._retries.request_seconds)
+    async def _fetch(self, fs: Any, path: str, span: clients.Span) -> tuple[bytes, str | None]:
         if self._kind == "s3":
             return await clients.get_from_s3(fs, path, span)
+        if self._kind == "http":
+            return await clients.get_from_web(fs, path, span, self._retries.request_seconds), None
         if _is_local(fs):  # which would wait for a pipe, and read a device for ever
             value_size(fs._strip_protocol(path))
-        return await clients.get_from_others(fs, path, span)
+        return await clients.get_from_others(fs, path, span), None
 
     async def exists(self, key: str) -> bool:
         """Return True if the key has a value."""
@@ -447,8 +478,7 @@ class FsspecStore(RetryingStore):
         path, data = self._path(key), value.to_bytes()
         if await self.exists(key):
             return False
-        create, look = partial(self._create, path, data), partial(self._get_bytes, key)
-        return await self._retries.put_once(path, create, look, data)
+        return await self._retries.put_once(path, partial(self._create, path, data), partial(self._outcome, key, data))
 
     async def _create(self, path: str, data: bytes) -> bool:
         fs = self._filesystem()
@@ -458,6 +488,29 @@ class FsspecStore(RetryingStore):
             return False
         except (TypeError, NotImplementedError):
             await self._put(fs, path, data)
+        return True
+
+    @property
+    def supports_set_if_match(self) -> bool:
+        """Return True if the file system replaces a value on a condition: that of S3 does."""
+        return self._kind == "s3"
+
+    async def set_if_version(self, key: str, value: Buffer, version: str | None) -> bool:
+        """Store ``value`` if the key still has the value of a version (None: no value); see the base class."""
+        return await self._set_compared(key, value, version, self._put_compared)
+
+    async def _put_compared(self, key: str, data: bytes, version: str | None) -> bool:
+        if self._kind != "s3":
+            raise NotImplementedError(f"{type(self.fs).__name__} cannot store a value on a condition")
+        condition = {"mode": "create"} if version is None else {"IfMatch": version}
+        try:
+            await self._filesystem()._pipe_file(self._path(key), data, **condition)
+        except (FileExistsError, FileNotFoundError):
+            return False
+        except OSError as error:
+            if status_of(error) in (409, 412):
+                return False
+            raise
         return True
 
     async def _copy_value(self, src: str, dest: str) -> None:

@@ -24,7 +24,7 @@ from zarr.storage import keys
 from zarr.storage.checks import check_buffer, check_clearable, memory_of_machine
 from zarr.storage.local.names import true_path
 from zarr.storage.ranges import bounds_of, check_byte_range
-from zarr.storage.remote.retries import Attempts, Retries, RetryingStore
+from zarr.storage.remote.retries import Attempts, Retries, RetryingStore, refuses_conditions
 
 if TYPE_CHECKING:
     import obstore
@@ -238,9 +238,9 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         return prototype.buffer.from_bytes(data)
 
     async def get_versioned(
-        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest, version: _Version | None = None
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None, version: _Version | None = None
     ) -> tuple[Buffer, _Version | None] | None:
-        """Return a range of a value, and the version of the value; None if there is no such key.
+        """Return a value or a range of it, and the version of the value; None if there is no such key.
 
         Parameters
         ----------
@@ -248,8 +248,8 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
             The key.
         prototype : BufferPrototype
             The class that holds the bytes.
-        byte_range : ByteRequest
-            The range.
+        byte_range : ByteRequest, optional
+            The range; None for the whole value.
         version : object, optional
             The version that the value must have, as it was returned before. Default: any.
 
@@ -267,7 +267,8 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         keys.check_object_key(key)
         if not self._is_open:
             await self._ensure_open()
-        check_byte_range(byte_range)
+        if byte_range is not None:
+            check_byte_range(byte_range)
         if version is not None and version.store != self._number:  # of a store in memory that had this address before
             raise self._replaced(key)
         read = partial(self._get_version, key=key, byte_range=byte_range, version=version)
@@ -283,9 +284,12 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         return ValueReplacedError(f"{key}: the value in {self!r} was replaced while it was read")
 
     async def _get_version(
-        self, client: Any, key: str, byte_range: ByteRequest, version: _Version | None
+        self, client: Any, key: str, byte_range: ByteRequest | None, version: _Version | None
     ) -> tuple[Any, _Version | None]:
         """Return a range and its version, by the tag of the answer: some services ignore or refuse conditions."""
+        if byte_range is None:
+            response = await self._get_whole(client, key)
+            return await response.bytes_async(), self._check_version(key, response.meta, version)
         try:
             response = await obstore.get_async(client, key, options={"range": _range_option(byte_range)})
         except Exception as error:
@@ -316,7 +320,7 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         if version is not None and tag != version.tag:
             raise self._replaced(key)
         strong = tag and not tag.startswith("W/") and self.supports_set_if_match
-        return _Version(tag, self._number) if strong else None
+        return _Version(tag, self._number, meta.get("version")) if strong else None
 
     async def _begins_inside(self, key: str, byte_range: ByteRequest) -> bool:
         """Return True if a range begins before the end of a value: services refuse other ranges."""
@@ -325,12 +329,7 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
 
     async def _get(self, client: Any, key: str, byte_range: ByteRequest | None) -> Any:
         if byte_range is None:
-            response = await obstore.get_async(client, key)
-            size = response.meta["size"]
-            self._check_fits(key, size)
-            if response.range != (0, size):
-                raise StoreUnavailableError(f"{key}: asked for all of {size} bytes, got {response.range}")
-            return await response.bytes_async()
+            return await (await self._get_whole(client, key)).bytes_async()
         if isinstance(byte_range, SuffixByteRequest):
             return await self._get_suffix(client, key, byte_range.suffix)
         if isinstance(byte_range, OffsetByteRequest):
@@ -340,6 +339,15 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
             await obstore.head_async(client, key)  # a missing key has no empty range either
             return b""
         return await obstore.get_range_async(client, key, start=byte_range.start, end=byte_range.end)
+
+    async def _get_whole(self, client: Any, key: str) -> Any:
+        """Return the answer to a request for a whole value."""
+        response = await obstore.get_async(client, key)
+        size = response.meta["size"]
+        self._check_fits(key, size)
+        if response.range != (0, size):
+            raise StoreUnavailableError(f"{key}: asked for all of {size} bytes, got {response.range}")
+        return response
 
     def _check_fits(self, key: str, size: int) -> None:
         """Refuse a value that is larger than the memory of this machine: obstore would end the process.
@@ -454,15 +462,17 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         self._check_writable()
         keys.check_object_key(key)
         data = check_buffer(self, value).to_bytes()
-        create, look = partial(self._create, key, data), partial(self._get_bytes, key)
-        return await self._retries.put_once(key, create, look, data)
+        return await self._retries.put_once(key, partial(self._create, key, data), partial(self._outcome, key, data))
 
     async def _create(self, key: str, data: bytes) -> bool:
         try:
             await obstore.put_async(self._client, key, data, mode="create")
         except exceptions.AlreadyExistsError:
             return False
-        except NotImplementedError:  # plain web servers: another process may come between
+        except Exception as error:
+            if not refuses_conditions(error):
+                raise
+            # Plain web servers, and some services: another process may come between.
             if await self.exists(key):
                 return False
             await obstore.put_async(self._client, key, data)
@@ -473,35 +483,20 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         """Return True if the service replaces an object on a condition; local folders and plain HTTP do not."""
         return type(self.store).__name__ not in {"LocalStore", "HTTPStore"}
 
-    async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
-        """Store ``value`` if the key still holds ``expected`` (None: no value); one step for all users of the service.
+    async def set_if_version(self, key: str, value: Buffer, version: _Version | None) -> bool:
+        """Store ``value`` if the key still has the value of a version (None: no value); see the base class."""
+        return await self._set_compared(key, value, version, self._put_compared)
 
-        Raises
-        ------
-        NotImplementedError
-            If the service has no conditional requests.
-        """
-        if expected is None:
-            return await self.put_if_absent(key, value)
-        self._check_writable()
+    async def _put_compared(self, key: str, data: bytes, version: _Version | None) -> bool:
         keys.check_object_key(key)
-        data = check_buffer(self, value).to_bytes()
-        before = expected.to_bytes()
-        replace, look = partial(self._replace, key, data, before), partial(self._get_bytes, key)
-        return await self._retries.put_once(key, replace, look, data, before)
-
-    async def _replace(self, key: str, data: bytes, before: bytes) -> bool:
-        async def found(client: Any) -> tuple[Any, bytes]:
-            response = await obstore.get_async(client, key)
-            return response.meta, bytes(await response.bytes_async())
-
-        try:
-            meta, value = await self._once("get", key, found)
-            if value != before:
+        mode: Any = "create"
+        if version is not None:
+            if version.store != self._number:
                 return False
-            known: Any = {name: meta[name] for name in ("e_tag", "version") if meta.get(name)}
-            await obstore.put_async(self._client, key, data, mode=known)
-        except (FileNotFoundError, exceptions.PreconditionError):
+            mode = {"e_tag": version.tag, **({"version": version.number} if version.number else {})}
+        try:
+            await obstore.put_async(self._client, key, data, mode=mode)
+        except (FileNotFoundError, exceptions.PreconditionError, exceptions.AlreadyExistsError):
             return False
         return True
 
@@ -533,6 +528,8 @@ class _Version(NamedTuple):
 
     tag: str
     store: int | None
+    number: str | None
+    """What some services (Google) compare instead of the tag."""
 
 
 def _range_option(byte_range: ByteRequest) -> Any:

@@ -19,6 +19,7 @@ import threading
 import time
 from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from zarr.abc.store import ByteRequest
@@ -26,6 +27,7 @@ from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.defaults import settings
 from zarr.errors import StoreUnavailableError
 from zarr.storage.base import NamedStore
+from zarr.storage.checks import check_buffer
 
 T = TypeVar("T")
 
@@ -46,6 +48,12 @@ _NAMES: Final = frozenset(
     }
 )
 _FINAL: Final = frozenset({"ClientConnectorError", "EndpointConnectionError", "SSLError"})
+_REFUSING: Final = frozenset({400, 405, 501})
+"""Statuses by which services answer to a condition that they do not know."""
+
+_COMPARED: Final = 64 << 20
+"""A value of more bytes is not stored on a condition: one request for all of it could take longer than allowed."""
+
 _STATUS: Final = re.compile(r"status code: (\d{3})")
 _UNREADABLE: Final = "Error decoding"
 """obstore: the answer is complete but not as the protocol defines it, for example of a web server without listings."""
@@ -121,46 +129,39 @@ class Retries:
                     raise
 
     async def put_once(
-        self,
-        key: str,
-        put: Callable[[], Awaitable[bool]],
-        look: Callable[[], Awaitable[bytes | None]],
-        value: bytes,
-        before: bytes | None = None,
+        self, key: str, put: Callable[[], Awaitable[bool]], outcome: Callable[[], Awaitable[bool | None]]
     ) -> bool:
         """Store a value on a condition; return True if this call stored it.
 
-        After a fault it is unknown if the value was stored. So the key is read. If it holds the new value, it was
-        stored; if it holds the old value, the call is tried again; any other value means that another writer came
-        first.
+        After a fault it is unknown if the value was stored, so the key is read.
 
         Parameters
         ----------
         key : str
         put : callable
             Tries to store the value; returns False if the condition does not hold.
-        look : callable
-            Returns the present value of the key; has its own retries.
-        value : bytes
-        before : bytes, optional
-            The value that the key must have. Default: none.
+        outcome : callable
+            Reads the key; returns True if it holds the new value, None if it still holds the old one, so that the call
+            is tried again, False if another writer came first. Has its own retries.
         """
         attempts = Attempts(self, "put on a condition", key, time.monotonic())
         while True:
             try:
-                return await put() or (attempts.repeats > 0 and await look() == value)
+                return await put() or (attempts.repeats > 0 and bool(await outcome()))
             except Exception as error:
                 if not await attempts.go_on(error):
                     raise
-            found = await look()
-            if found != before:
-                return found == value
+            stored = await outcome()
+            if stored is not None:
+                return stored
 
 
 class RetryingStore(NamedStore):
     """A store of coroutines whose requests are repeated after temporary faults."""
 
     _retries: Retries
+    _compares = True
+    """False once the service has refused a conditional request."""
 
     @property
     def retries(self) -> int:
@@ -194,9 +195,88 @@ class RetryingStore(NamedStore):
         """Store ``value`` if the key has none."""
         await self.put_if_absent(key, value)
 
-    async def _get_bytes(self, key: str) -> bytes | None:
+    async def _outcome(self, key: str, data: bytes) -> bool | None:
+        """Return True if the key holds the data, None if it has no value, False if it holds other data."""
         found = await self.get(key, default_buffer_prototype())
-        return None if found is None else found.to_bytes()
+        return None if found is None else found.to_bytes() == data
+
+    async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
+        """Store ``value`` if the key still holds ``expected`` (None: no value); one step for all users of the service.
+
+        Raises
+        ------
+        NotImplementedError
+            If the service has no conditional requests.
+        """
+        if expected is None:
+            return await self.put_if_absent(key, value)
+        found, version = await self.get_versioned(key, default_buffer_prototype(), None) or (None, None)
+        if found is None or found.to_bytes() != expected.to_bytes():
+            return False
+        if version is None or not self._compares:
+            raise NotImplementedError(f"{self!r} cannot store a value on a condition: the service does not compare")
+        return await self.set_if_version(key, value, version)
+
+    @abstractmethod
+    async def get_versioned(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None, version: Any = None
+    ) -> tuple[Buffer, Any] | None:
+        """Return a value or a range of it, and its version; see :func:`zarr.abc.store.versioned_of`."""
+
+    @abstractmethod
+    async def set_if_version(self, key: str, value: Buffer, version: Any) -> bool:
+        """Store ``value`` if the key still has the value of a version; return True if this call stored it.
+
+        Parameters
+        ----------
+        key : str
+        value : Buffer
+        version : object or None
+            As ``get_versioned`` returned it; None: there is no value.
+
+        Returns
+        -------
+        bool
+            False if the key has another value by now. A value of more than 64 MiB, which takes several requests, is
+            stored without the comparison; so are all values in a service that refuses conditional requests.
+        """
+
+    async def _set_compared(
+        self, key: str, value: Buffer, version: Any, put: Callable[[str, bytes, Any], Awaitable[bool]]
+    ) -> bool:
+        """Store a value by ``put``: one request, which returns False if the key has not the version."""
+        if not self._compares or len(value) > _COMPARED:
+            await self.set(key, value)
+            return True
+        self._check_writable()
+        data = check_buffer(self, value).to_bytes()
+        try:
+            outcome = partial(self._outcome_of, key, data, version)
+            return await self._retries.put_once(key, partial(put, key, data, version), outcome)
+        except Exception as error:
+            if not refuses_conditions(error):
+                raise
+        await self.set(key, value)
+        self._note_refusal()
+        return True
+
+    async def _outcome_of(self, key: str, data: bytes, version: Any) -> bool | None:
+        """Return True if the key holds the data, None if it still has the version, False if it has another."""
+        found, now = await self.get_versioned(key, default_buffer_prototype(), None) or (None, None)
+        if now == version and (found is None) == (version is None):
+            return None
+        return found is not None and found.to_bytes() == data
+
+    def _note_refusal(self) -> None:
+        """Note that the service refuses conditional requests, and say what this means."""
+        import logging  # a program without warnings saves the time
+
+        self._compares = False
+        logging.getLogger("zarr.store").warning(
+            "%s refuses conditional requests: changes by several processes are not compared, and the last one wins; "
+            "let one process at a time change a chunk, a shard or a document",
+            self,
+        )
 
 
 class Attempts:
@@ -304,13 +384,35 @@ def _retry_after(headers: Mapping[str, str]) -> float:
         return 0.0
 
 
+def status_of(error: BaseException) -> int | None:
+    """Return the status of the answer in an error of aiohttp, botocore or obstore; None if it has none.
+
+    Examples
+    --------
+    >>> status_of(ValueError("no answer")) is None
+    True
+    """
+    found = _STATUS.search(str(error)) if type(error).__name__ == "GenericError" else None
+    return _answer(error.__cause__ or error)[0] if found is None else int(found[1])
+
+
+def refuses_conditions(error: BaseException) -> bool:
+    """Return True if an error means that a service does not know conditional requests, or does not allow them.
+
+    Examples
+    --------
+    >>> refuses_conditions(NotImplementedError()), refuses_conditions(FileNotFoundError())
+    (True, False)
+    """
+    return isinstance(error, NotImplementedError) or status_of(error) in _REFUSING
+
+
 def _pause_of_obstore(error: BaseException) -> float | None:
     """Return 0 for a temporary error of obstore, which is recognised by its text."""
     if type(error).__name__ != "GenericError":
         return None
-    text = str(error)
-    status = _STATUS.search(text)
-    if status:
-        return 0.0 if int(status[1]) in _PASSING else None
+    text, status = str(error), status_of(error)
+    if status is not None:
+        return 0.0 if status in _PASSING else None
     refused = "kind: Connect," in text and "ConnectionReset" not in text
     return 0.0 if _BROKEN.search(text) and not refused and _UNREADABLE not in text else None

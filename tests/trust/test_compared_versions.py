@@ -1,0 +1,264 @@
+"""Processes that change one object store with default settings: values are replaced only if they are still those read.
+
+``Process`` stands for a process of its own: it shares the objects, but no lock with others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+from collections.abc import Callable
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import pytest
+
+import zarr
+from tests.trust.together import rounds, run_together
+from zarr.buffer.core import default_buffer_prototype
+from zarr.errors import LockLostError
+from zarr.storage import ObjectStore
+
+stores = pytest.importorskip("obstore.store", reason="obstore is not installed")
+NUMBERS = itertools.count()
+
+
+class Process(ObjectStore[Any]):
+    """A store without locks in common with others; it notes its requests."""
+
+    after: tuple[str, Callable[[], Any]] | None = None
+    """A key, and what another process does once this one has read it."""
+
+    def __init__(self, memory: Any) -> None:
+        super().__init__(memory)
+        self._number = 0
+        self._process = next(NUMBERS)
+        self.asked: list[str] = []
+
+    @property
+    def lock_prefix(self) -> str:
+        return f"process:{self._process}"
+
+    async def get_versioned(self, key: str, *args: Any, **options: Any) -> Any:
+        self.asked.append(f"get {key}")
+        found = await super().get_versioned(key, *args, **options)
+        if self.after is not None and self.after[0] == key:
+            call, self.after = self.after[1], None
+            await asyncio.to_thread(call)
+        return found
+
+    async def get(self, key: str, *args: Any, **options: Any) -> Any:
+        self.asked.append(f"get {key}")
+        return await super().get(key, *args, **options)
+
+    async def set(self, key: str, value: Any) -> None:
+        self.asked.append(f"set {key}")
+        await super().set(key, value)
+
+    async def set_if_version(self, key: str, value: Any, version: Any) -> bool:
+        self.asked.append(f"set {key}")
+        return await super().set_if_version(key, value, version)
+
+    async def delete(self, key: str) -> None:
+        self.asked.append(f"delete {key}")
+        await super().delete(key)
+
+
+@pytest.fixture
+def processes() -> list[Process]:
+    memory = stores.MemoryStore()
+    return [Process(memory) for _ in range(4)]
+
+
+LAYOUTS: dict[str, dict[str, Any]] = {
+    "chunks": {"chunks": (8, 8)},
+    "shards": {"chunks": (4, 4), "shards": (16, 16)},
+    "format 2": {"chunks": (8, 8), "zarr_format": 2},
+    "edges": {"chunks": (12, 12)},
+}
+
+
+@pytest.mark.parametrize("batch", [False, True], ids=["", "batch"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_parts_of_chunks(processes: list[Process], layout: str, batch: bool) -> None:
+    zarr.create_array(processes[0], shape=(16, 16), dtype="i4", **LAYOUTS[layout])
+    arrays = [zarr.open_array(store, mode="r+") for store in processes]
+
+    def write(number: int, value: int) -> None:
+        if batch:
+            with arrays[number].batch():
+                for row in range(number, 16, 4):
+                    arrays[number][row] = value
+        else:
+            arrays[number][number::4] = value
+
+    for turn in range(1, rounds(4, 300) + 1):
+        run_together([partial(write, number, turn + number) for number in range(4)])
+        np.testing.assert_array_equal(arrays[0][:], (turn + np.arange(16) % 4)[:, None] + np.zeros(16, int))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_parts_that_become_fill_values(processes: list[Process], layout: str) -> None:
+    """A chunk or shard is not deleted that another process has changed meanwhile."""
+    zarr.create_array(processes[0], shape=(16, 16), dtype="i4", **LAYOUTS[layout])
+    arrays = [zarr.open_array(store, mode="r+") for store in processes[:2]]
+    for turn in range(1, rounds(5, 100) + 1):
+        arrays[0][:8] = turn
+        first, second = (array.__setitem__ for array in arrays)
+        run_together([partial(first, slice(0, 8), 0), partial(second, slice(8, 16), turn % 3)])
+        np.testing.assert_array_equal(arrays[0][:, 0], [0] * 8 + [turn % 3] * 8)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("consolidated", [False, True], ids=["", "consolidated"])
+def test_attributes_and_nodes(processes: list[Process], zarr_format: Any, consolidated: bool) -> None:
+    many = rounds(3, 25)
+    root = zarr.create_group(processes[0], zarr_format=zarr_format)
+    root.create_array("a", shape=4, dtype="i4")
+    if consolidated:
+        zarr.consolidate_metadata(processes[0])
+
+    def work(number: int) -> None:
+        group = zarr.open_group(processes[number], mode="r+", use_consolidated=False)
+        array = group["a"]
+        for i in range(many):
+            array.attrs[f"{number}-{i}"] = i
+            group.attrs[f"{number}-{i}"] = i
+            group.create_array(f"{number}-{i}", shape=1, dtype="i4")
+
+    run_together([partial(work, number) for number in range(4)])
+    for use in (False, True) if consolidated else (False,):
+        group = zarr.open_group(processes[0], mode="r", use_consolidated=use)
+        names = {f"{number}-{i}" for number in range(4) for i in range(many)}
+        assert set(group.attrs) == names
+        assert set(group["a"].attrs) == names
+        assert set(group.keys()) == {*names, "a"}
+
+
+def test_a_shape_keeps_attributes_of_others(processes: list[Process]) -> None:
+    zarr.create_array(processes[0], shape=4, chunks=4, dtype="i4")
+    one, other = (zarr.open_array(store, mode="r+") for store in processes[:2])
+    processes[0].after = "zarr.json", lambda: other.attrs.update(a=1)
+    one.resize(8)
+    processes[0].after = "zarr.json", lambda: other.attrs.update(b=2)
+    one.append(np.arange(4, dtype="i4"))
+    found = zarr.open_array(processes[2])
+    assert dict(found.attrs) == {"a": 1, "b": 2}
+    assert found[...].tolist() == [0] * 8 + [0, 1, 2, 3]
+
+
+def test_an_append_beside_another_is_an_error_and_removes_nothing(processes: list[Process]) -> None:
+    zarr.create_array(processes[0], shape=0, chunks=4, dtype="i4")
+    one, other = (zarr.open_array(store, mode="r+") for store in processes[:2])
+    processes[0].after = "zarr.json", lambda: other.append(np.full(8, 7, dtype="i4"))
+    with pytest.raises(LockLostError, match=r"from \(0,\) to \(8,\).*append, to \(4,\)"):
+        one.append(np.full(4, 5, dtype="i4"))
+    assert one.shape == (8,)
+    assert zarr.open_array(processes[2])[4:].tolist() == [7] * 4
+    one.append(np.full(4, 5, dtype="i4"))
+    assert zarr.open_array(processes[2])[8:].tolist() == [5] * 4
+
+
+def test_comparisons_take_no_request(processes: list[Process]) -> None:
+    store = processes[0]
+    array = zarr.create_array(store, name="a", shape=(16, 16), chunks=(8, 8), dtype="i4")
+    sharded = zarr.create_array(store, name="s", shape=16, chunks=4, shards=16, dtype="i4")
+    array[...] = sharded[...] = 1
+
+    def asked(call: Callable[[], Any]) -> list[str]:
+        store.asked.clear()
+        call()
+        return store.asked
+
+    assert asked(lambda: array.__setitem__((0, 0), 5)) == ["get a/c/0/0", "set a/c/0/0"]
+    assert asked(lambda: sharded.__setitem__(0, 5)) == ["get s/c/0", "set s/c/0"]
+    assert sorted(asked(lambda: array.attrs.update(a=1))) == ["get a/zarr.json", "get zarr.json", "set a/zarr.json"]
+    array[0, 0] = array[8:] = 0
+    assert asked(lambda: array.__setitem__((15, 15), 0)) == ["get a/c/1/1"]  # what is not there stays so
+
+
+def test_a_conflict_is_read_again(processes: list[Process]) -> None:
+    zarr.create_array(processes[0], shape=8, chunks=8, dtype="i4")
+    one, other = (zarr.open_array(store, mode="r+") for store in processes[:2])
+    for values in (1, 2):  # a chunk that is not there yet, one that is
+        processes[0].after = "c/0", lambda values=values: other.__setitem__(slice(4, 8), values)
+        processes[0].asked.clear()
+        one[:4] = values
+        assert processes[0].asked == ["get c/0", "set c/0"] * 2
+        assert one[...].tolist() == [values] * 8
+
+
+def test_locking_of_threads_compares_nothing(processes: list[Process]) -> None:
+    zarr.create_array(processes[0], shape=8, chunks=8, dtype="i4")
+    one = zarr.open_array(processes[0], mode="r+", config={"locking": "thread"})
+    other = zarr.open_array(processes[1], mode="r+")
+    one[:] = 1
+    processes[0].asked.clear()
+    processes[0].after = "c/0", lambda: other.__setitem__(slice(4, 8), 9)
+    one[:4] = 2
+    assert processes[0].asked == ["get c/0", "set c/0"]
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """A service like S3 that knows no conditions."""
+
+    protocol_version = "HTTP/1.1"
+    objects: dict[str, bytes]
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+    def _answer(self, status: int, body: bytes = b"", **headers: str) -> None:
+        self.send_response(status)
+        dated = {"Last-Modified": "Wed, 01 Jul 2026 00:00:00 GMT", "Content-Length": str(len(body)), **headers}
+        for name, value in dated.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        value = self.objects.get(self.path)
+        if value is None:
+            self._answer(404)
+        else:
+            self._answer(200, value, ETag=f'"{hash(value)}"')
+
+    do_HEAD = do_GET
+
+    def do_PUT(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if "If-Match" in self.headers or "If-None-Match" in self.headers:
+            self._answer(501)
+            return
+        self.objects[self.path] = body
+        self._answer(200, ETag=f'"{hash(body)}"')
+
+
+def test_a_service_without_conditions_is_used_without_them(caplog: pytest.LogCaptureFixture) -> None:
+    handler = type("Handler", (Refusing,), {"objects": {}})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        options = {"endpoint": f"http://127.0.0.1:{server.server_port}", "skip_signature": "true", "region": "r"}
+        store = ObjectStore(stores.S3Store("bucket", **options, client_options={"allow_http": True}))
+        with caplog.at_level(logging.WARNING, "zarr.store"):
+            array = zarr.create_array(store, shape=8, chunks=8, dtype="i4")
+            array[:4] = 1
+            array[4:6] = 2
+            array.attrs["a"] = 1
+        assert array[...].tolist() == [1, 1, 1, 1, 2, 2, 0, 0]
+        assert dict(zarr.open_array(store).attrs) == {"a": 1}
+        refusals = [record for record in caplog.records if "conditional requests" in record.message]
+        assert len(refusals) == 1
+        value = default_buffer_prototype().buffer.from_bytes(b"1")
+        with pytest.raises(NotImplementedError, match="on a condition"):
+            asyncio.run(store.set_if_match("zarr.json", value, asyncio.run(_get(store, "zarr.json"))))
+        server.shutdown()
+
+
+async def _get(store: ObjectStore[Any], key: str) -> Any:
+    return await store.get(key, default_buffer_prototype())
