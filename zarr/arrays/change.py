@@ -85,17 +85,23 @@ def save_metadata_steps(handle: ArrayHandle, metadata: Any, ensure_parents: bool
     yield from record_steps(handle, documents)
 
 
-def refresh_steps(handle: ArrayHandle) -> Steps[None]:
+def refresh_steps(handle: ArrayHandle, keys: Mapping[str, str] | None = None) -> Steps[None]:
     """Take over changes that another handle has stored in the documents; call this while the node is held.
 
     An array that was made by hand and is not stored (yet) keeps its metadata.
+
+    Parameters
+    ----------
+    handle : ArrayHandle
+    keys : mapping, optional
+        Its ``node_keys``, if they are known.
 
     Raises
     ------
     ArrayNotFoundError
         If the array was removed meanwhile; it is not created again.
     """
-    keys = node_keys(handle)
+    keys = keys or node_keys(handle)
     found: dict[str, Buffer | None]
     if len(keys) == 1:
         ((only, key),) = keys.items()
@@ -223,8 +229,9 @@ def update_attributes_steps(
 def _change_attributes_steps(
     handle: ArrayHandle, changes: dict[str, Any], removed: tuple[str, ...], replace: bool
 ) -> Steps[None]:
-    yield hold_node(handle.store_path.path, handle.config.locking, compared=node_keys(handle).values())
-    yield from refresh_steps(handle)
+    keys = node_keys(handle)
+    yield hold_node(handle.store_path.path, handle.config.locking, compared=keys.values())
+    yield from refresh_steps(handle, keys)
     attributes = changes if replace else {**handle.metadata.attributes, **changes}
     for name in removed:
         del attributes[name]
@@ -269,12 +276,13 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
 
 
 def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
-    yield hold_node(handle.store_path.path, handle.config.locking, compared=node_keys(handle).values())
+    keys = node_keys(handle)
+    yield hold_node(handle.store_path.path, handle.config.locking, compared=keys.values())
     stored: list[str] | None = None
     if handle.bulk == "buffers":
         stored = yield from _refresh_and_list_steps(handle, shape)
     else:
-        yield from refresh_steps(handle)
+        yield from refresh_steps(handle, keys)
     batch = handle.batch
     if batch is not None:
         yield from batch.flush_steps()
@@ -527,8 +535,9 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
 
 
 def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -> Steps[tuple[int, ...]]:
-    yield hold_node(handle.store_path.path, handle.config.locking, compared=node_keys(handle).values())
-    yield from refresh_steps(handle)
+    keys = node_keys(handle)
+    yield hold_node(handle.store_path.path, handle.config.locking, compared=keys.values())
+    yield from refresh_steps(handle, keys)
     layout = handle.state.layout
     shape = layout.shape
     axis = checked_axis(layout, value.shape, axis)
