@@ -7,6 +7,7 @@ operation runs in a thread: one change of threads for each operation, not for ea
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import copy_context
@@ -36,6 +37,9 @@ from zarr.steps.requests import Steps
 from zarr.storage.keys import LOCKS_FOLDER, is_lock
 
 T = TypeVar("T")
+
+CONFLICT_SECONDS = 0.02
+"""The longest pause after another process has changed a value first: about the time of a request."""
 
 _SCOPED = frozenset({requests.Hold, requests.Gather, requests.Await, requests.GetParts, requests.Transfer})
 """Requests that the driver answers itself, without the store."""
@@ -310,8 +314,10 @@ class _Coroutines(_Driver):
             fence.check()
         if kind is requests.Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
             async with request_gate():
-                if not await completed(self._replace(request, fence.seen[request.key])):
-                    raise fence.changed(request.key, self._store)
+                replaced = await completed(self._replace(request, fence.seen[request.key]))
+            if not replaced:
+                await asyncio.sleep(random.uniform(0, CONFLICT_SECONDS))  # so that many writers do not keep in step
+                raise fence.changed(request.key, self._store)
             fence.note(request.key, request.value)
             return None
         if kind is requests.Get and request.byte_range is None and request.key in fence.seen:
