@@ -288,6 +288,9 @@ class InlineRunner:
             return self.get_parts(request, holder)
         raise TypeError(f"steps yielded {request!r}, which is no request")
 
+    def _get_versions(self, request: requests.GetVersions) -> list[tuple[Buffer | None, None]]:
+        return [(value, None) for value in self._get_some(requests.GetMany(request.keys))]
+
     def _get_some(self, request: requests.GetMany) -> Sequence[Buffer | None]:
         get_many = get_many_of(self.store)
         if get_many is not None:
@@ -430,6 +433,7 @@ class InlineRunner:
 
 _HANDLERS: dict[type, Callable[[InlineRunner, Any], Any]] = {
     requests.GetMany: InlineRunner._get_some,
+    requests.GetVersions: InlineRunner._get_versions,
     requests.GetRanges: InlineRunner._get_ranges,
     requests.PutIfAbsent: InlineRunner._put_if_absent,
     requests.DeleteMany: InlineRunner._delete_many,

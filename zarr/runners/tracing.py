@@ -20,6 +20,7 @@ ARRAY_LOG, GROUP_LOG, STORE_LOG, _ = loggers()
 _VERBS: dict[type, str] = {
     requests.Get: "get",
     requests.GetMany: "get",
+    requests.GetVersions: "get",
     requests.GetRanges: "get parts of",
     requests.GetParts: "get parts of",
     requests.Put: "set",
@@ -84,7 +85,7 @@ def _keys_of(request: Any) -> str:
     """Return the subject of a request: a key, or the first of several and the number of the others."""
     if type(request) is requests.Transfer:
         names: Sequence[str] = request.names()
-    elif type(request) in (requests.GetMany, requests.DeleteMany):
+    elif type(request) in (requests.GetMany, requests.GetVersions, requests.DeleteMany):
         names = request.keys
     else:
         return str(getattr(request, "key", getattr(request, "prefix", "")))
@@ -103,7 +104,9 @@ def _count_bytes(request: Any, reply: Any) -> int:
         return sum([len(part) for part in request.parts if not isinstance(part, tuple)])
     if kind is requests.Get:
         return 0 if reply is None else len(reply)
-    if kind in (requests.GetMany, requests.GetRanges, requests.GetParts):
+    if kind is requests.GetVersions:
+        reply = [value for value, _ in reply or ()]
+    if kind in (requests.GetMany, requests.GetVersions, requests.GetRanges, requests.GetParts):
         return sum([len(value) for value in reply or () if value is not None])
     return 0
 

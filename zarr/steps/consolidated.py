@@ -375,14 +375,8 @@ def _rewrite_steps(
 ) -> Steps[tuple[int, int] | None]:
     """Change one copy; return its old and new version, or None if there is none, or none that can be read."""
     key, has_stamps = node_key(path, name), gives_fresh_stamps(store)
-    version = None if above is None else above.versions.get((path, name))
-    versions = None if version is None else {key: version}
-    matched = yield hold_node(path, locking, compared=(key,), versions=versions)
-    # With locks among processes, or without versions to compare, another one may have changed the copy before the group
-    # was held.
-    usable = not locking.startswith("process") and not (matched and version is None)
     place = f"{label_of(store, str)}/{key}"
-    raw = above.fresh((path, name)) if above is not None and usable else None
+    raw = yield from _hold_copy_steps(path, name, locking, above)
     finding = _find_copy_steps(place, name, key, has_stamps)
     reading = _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
     stored: Mapping[str, Documents]
@@ -418,6 +412,16 @@ def _rewrite_steps(
         # A program that takes no lock may have come in between: text of another size is not taken for ours.
         edited.stamp = stamp if stamp is not None and stamp[0] == len(edited.raw) else None
     return touch(store, path)  # while the group is held: who holds it next sees that the copy has changed
+
+
+def _hold_copy_steps(path: str, name: str, locking: str, above: Above | None) -> Steps[Buffer | None]:
+    """Hold a group; return its copy as it was read before, if no other writer can have changed it unnoticed since."""
+    key = node_key(path, name)
+    version = None if above is None else above.versions.get((path, name))
+    matched = yield hold_node(path, locking, compared=(key,), versions=None if version is None else {key: version})
+    if above is None or locking.startswith("process") or (matched and version is None):
+        return None
+    return above.fresh((path, name))
 
 
 def _find_copy_steps(place: str, name: str, key: str, has_stamps: bool) -> Steps[CopyText | None]:
