@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
+import zarr
 from zarr.buffer.cpu import Buffer
 from zarr.runners.choose import runner_for
 from zarr.serving import serve
 from zarr.steps.requests import Put, ask_steps
-from zarr.storage import LMDBStore, LocalStore, MemoryStore, ObjectStore, SQLiteStore, ZipStore
+from zarr.storage import FsspecStore, LMDBStore, LocalStore, MemoryStore, ObjectStore, SQLiteStore, ZipStore
 
 from .client import ask
 
@@ -146,6 +147,19 @@ def test_folders(url: str) -> None:
     assert 'href="/a b/ä/x%23%3F%25"' in page.body.decode()
     to_folder = ask(url, "/a/c")
     assert (to_folder.status, to_folder.headers["location"]) == (307, "/a/c/")
+
+
+@pytest.mark.parametrize("url_of_store", ["memory://served-folders", "local://{}"])
+def test_folders_of_stores_of_fsspec(url_of_store: str, tmp_path: Path) -> None:
+    """Its file systems tell a size of a folder, too."""
+    pytest.importorskip("fsspec")
+    store = FsspecStore.from_url(url_of_store.format(tmp_path))
+    zarr.open_group(store, mode="w").create_array("x", data=[1, 2])
+    with serve(store) as url:
+        listed = json.loads(ask(url, "/", Accept="application/json").body)
+        assert listed == {"path": "", "folders": ["x"], "keys": ["zarr.json"]}
+        assert ask(url, "/x").status == 307
+        assert ask(url, "/x", method="HEAD").status == 307
 
 
 def test_many_clients_at_once(url: str) -> None:

@@ -401,7 +401,10 @@ class FsspecStore(RetryingStore):
         """Return the number of bytes of the value; raise FileNotFoundError if there is no such key."""
         path = self._path(key)
         listed = time.monotonic() - self._listed < _SECONDS_OF_SIZES
-        size = await self._once("getsize", path, lambda fs: (fs if listed else self._current(fs))._size(path))
+        info = await self._once("getsize", path, lambda fs: (fs if listed else self._current(fs))._info(path))
+        if info.get("type") == "directory":
+            raise FileNotFoundError(errno.ENOENT, "a folder is at this key, and no value", path)
+        size = info.get("size")
         if size is None:
             raise NotImplementedError(f"{type(self.fs).__name__} does not report the size of {key!r}")
         return int(size)
