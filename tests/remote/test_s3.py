@@ -282,3 +282,9 @@ def test_locks_among_processes(make: Make) -> None:
     for array in arrays:
         array.append([1, 2])
     assert zarr.open_array(make())[...].tolist() == [1, 2, 1, 2]
+    assert sorted(sync(_keys(make()))) == ["c/0", "c/1", "zarr.json"]  # what stands for locks is no key
+    assert sorted(sync(_names(make()))) == ["c", "zarr.json"]
+
+
+async def _names(store: Any) -> list[str]:
+    return [name async for name in store.list_dir("")]

@@ -24,7 +24,7 @@ from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import BaseZarrError, StoreUrlError, ValueReplacedError, ZarrUserWarning
 from zarr.notices import warn
 from zarr.storage.checks import check_buffer, check_clearable, value_size
-from zarr.storage.keys import check_key, is_key, is_partial, join, only_keys
+from zarr.storage.keys import LOCKS_FOLDER, check_key, is_key, is_lock, is_partial, join, only_keys
 from zarr.storage.local.files import write_file
 from zarr.storage.local.names import true_path
 from zarr.storage.ranges import check_byte_range
@@ -428,7 +428,7 @@ class FsspecStore(RetryingStore):
         except MISTAKES as error:
             raise self._refused(prefix, error) from error
         for key in only_keys([join(prefix, _below(folder, path)) for path in found]):
-            if not is_partial(key.rpartition("/")[2]):
+            if not is_partial(key.rpartition("/")[2]) and not is_lock(key):
                 yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
@@ -444,7 +444,7 @@ class FsspecStore(RetryingStore):
         for name in sorted({_below(folder, path).removeprefix("./") for path in found}):
             # Listings of web servers have links to other places, too: only links to children are keys.
             known = "/" not in name and is_key(join(prefix.rstrip("/"), name)) and name[:1] not in {"", "#", "?"}
-            if known and not is_partial(name):
+            if known and not is_partial(name) and name != LOCKS_FOLDER:
                 yield name
 
     # Writing
