@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -180,3 +181,46 @@ def test_points_come_in_c_order(order: Any) -> None:
         np.testing.assert_array_equal(found, DATA[points, points])
         assert found.flags.c_contiguous
     assert array[:].flags.f_contiguous == (order == "F")
+
+
+OVER_THE_END = [
+    (slice(6, 12), slice(0, 5)),
+    (slice(0, 30, 4), slice(None)),
+    (3, slice(2, 9)),
+    (..., slice(4, 6)),
+    (slice(9, 11), 1),
+]
+
+
+@pytest.mark.parametrize("selection", OVER_THE_END, ids=str)
+@pytest.mark.parametrize("write", ["brackets", "method", "batch"])
+def test_a_value_for_slices_beyond_the_end_is_cut_with_a_warning(selection: Any, write: str) -> None:
+    wide = np.zeros((40, 40), dtype="i4")
+    array = zarr.create_array({}, shape=(10, 5), chunks=(4, 3), dtype="i4")
+    full = tuple(slice(0, 5) if item is ... else item for item in selection)
+    full = tuple(slice(0, n) if item == slice(None) else item for item, n in zip(full, (10, 5), strict=True))
+    if selection[0] is ...:
+        full = (slice(0, 10), selection[1])
+    value = np.arange(1, wide[full].size + 1, dtype="i4").reshape(wide[full].shape)
+    wide[full] = value
+    store = array.set_basic_selection if write == "method" else array.__setitem__
+    with (
+        array.batch() if write == "batch" else contextlib.nullcontext(),
+        pytest.warns(zarr.errors.ZarrUserWarning, match=r"passes the end of the array of shape \(10, 5\)") as caught,
+    ):
+        store(selection, value)
+    assert [warning.filename for warning in caught] == [__file__]
+    np.testing.assert_array_equal(array[...], wide[:10, :5])
+
+
+@pytest.mark.parametrize("selection", OVER_THE_END, ids=str)
+def test_a_value_that_fits_neither_is_refused(selection: Any) -> None:
+    array = zarr.create_array({}, shape=(10, 5), chunks=(4, 3), dtype="i4")
+    value = np.ones((17, 19), dtype="i4")
+    with pytest.raises(zarr.errors.ShapeMismatchError):
+        array[selection] = value
+    with pytest.raises(zarr.errors.ShapeMismatchError):
+        array[3:5, 0] = np.ones(3, dtype="i4")  # inside of the array, nothing is cut
+    with pytest.raises(zarr.errors.ShapeMismatchError):
+        array.oindex[[3, 4], 0:7] = np.ones((2, 7), dtype="i4")
+    assert not array[...].any()

@@ -63,7 +63,8 @@ def setitem_steps(
     items = selection if type(selection) is tuple else (selection,)
     if simple_kind(items) is not None and not foreign_buffers():
         # The shortest way, which nearly every write takes.
-        yield from write_value_steps(handle, layout, plan_simple(layout, items), value, None, None, False)
+        plan = plan_simple(layout, items)
+        yield from write_value_steps(handle, layout, plan, value, None, None, False, selection=items)
         return
     fields, selection = selections.pop_fields(selection)
     selections.field_dtype(layout.dtype, fields)
@@ -72,7 +73,7 @@ def setitem_steps(
         value, foreign = foreign_pipeline.to_host(value), False
     layout = layout.stored if foreign else layout
     plan, _ = selections.plan_brackets(layout, selection)
-    yield from write_value_steps(handle, layout, plan, value, fields, None, foreign)
+    yield from write_value_steps(handle, layout, plan, value, fields, None, foreign, selection=selection)
 
 
 def set_selection_steps(
@@ -110,7 +111,58 @@ def set_selection_steps(
         value, foreign = foreign_pipeline.to_host(value), False
     layout = layout.stored if foreign else layout
     plan = PLANNERS[kind](layout, selection)
-    yield from write_value_steps(handle, layout, plan, value, fields, prototype, foreign, kind == "coordinate")
+    slices = selection if kind == "basic" else None
+    points = kind == "coordinate"
+    yield from write_value_steps(handle, layout, plan, value, fields, prototype, foreign, points, slices)
+
+
+def cut_at_end(shape: tuple[int, ...], selection: Any, value: Any) -> Any | None:
+    """Return the part of a value inside an array, with a warning, if it fits slices that pass the end of the array.
+
+    So dask stores a block that is larger than what is left of the array. All other values that do not fit are errors.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The shape of the array.
+    selection : object
+        Slices and integers.
+    value : object
+        Anything.
+
+    Returns
+    -------
+    array-like or None
+        None if the value does not fit.
+
+    Examples
+    --------
+    >>> cut_at_end((10,), slice(8, 12), np.arange(3)) is None  # neither two elements nor four
+    True
+    """
+    items = selection if isinstance(selection, tuple) else (selection,)
+    if not all(item is Ellipsis or isinstance(item, (slice, int, np.integer)) for item in items):
+        return None
+    pairs = zip(selections.expand_ellipsis(items, len(shape)), shape, strict=True)
+    slices = [(item, length) for item, length in pairs if isinstance(item, slice)]
+    wanted = tuple(_length_as_given(item, length) for item, length in slices)
+    if np.shape(value) != wanted:
+        return None
+    inside = tuple(len(range(*item.indices(length))) for item, length in slices)
+    warn(
+        f"a value of shape {wanted} was written to a selection that passes the end of the array of shape {shape}: only "
+        f"its first {inside} elements are inside. Cut the value, or resize the array",
+        ZarrUserWarning,
+    )
+    return np.asarray(value)[tuple(slice(n) for n in inside)]
+
+
+def _length_as_given(item: slice, length: int) -> int:
+    """Return the number of elements of a slice as if the axis went on to its stop."""
+    start, stop, step = item.indices(length)
+    if item.stop is not None and item.stop > length:
+        stop = int(item.stop)
+    return len(range(start, stop, step))
 
 
 def write_value_steps(
@@ -122,8 +174,12 @@ def write_value_steps(
     prototype: BufferPrototype | None,
     foreign: bool,
     points: bool = False,
+    selection: Any = None,
 ) -> Steps[None]:
-    """Bring a value to the data type and shape of a plan, and return the steps that write it."""
+    """Bring a value to the data type and shape of a plan, and return the steps that write it.
+
+    If the selection is given, a value that fits slices beyond the end of the array is cut.
+    """
     names = [fields] if isinstance(fields, str) else fields
     batch = handle.batch
     if plan.nslots == 0:
@@ -132,7 +188,13 @@ def write_value_steps(
     elif foreign:
         steps = _foreign_steps(handle, layout, plan, value, names, prototype, points)
     else:
-        prepared = elements_for(layout, plan, value, fields, points)
+        try:
+            prepared = elements_for(layout, plan, value, fields, points)
+        except ShapeMismatchError:
+            inside = None if selection is None else cut_at_end(layout.shape, selection, value)
+            if inside is None:
+                raise
+            prepared = elements_for(layout, plan, inside, fields, points)
         if batch is not None:
             steps = batch.write_steps(layout, plan, prepared, names)
         else:
