@@ -203,11 +203,24 @@ def test_locking_of_threads_compares_nothing(processes: list[Process]) -> None:
     assert processes[0].asked == ["get c/0", "set c/0"]
 
 
+def test_values_without_versions_are_replaced_as_before(processes: list[Process], monkeypatch: Any) -> None:
+    store = processes[0]
+    array = zarr.create_array(store, name="a", shape=16, chunks=8, dtype="i4")
+    sharded = zarr.create_array(store, name="s", shape=16, chunks=4, shards=16, dtype="i4")
+    array[...] = sharded[...] = 1
+    monkeypatch.setattr(Process, "_check_version", lambda *args: None)
+    array[3] = sharded[3] = 5
+    array.attrs["a"] = 1
+    assert array[...].tolist() == sharded[...].tolist() == [1, 1, 1, 5, *[1] * 12]
+    assert zarr.open_array(store, path="a").attrs["a"] == 1
+
+
 class Refusing(BaseHTTPRequestHandler):
     """A service like S3 that knows no conditions."""
 
     protocol_version = "HTTP/1.1"
     objects: dict[str, bytes]
+    refusal: tuple[int, bytes]
 
     def log_message(self, *args: Any) -> None:
         pass
@@ -233,14 +246,15 @@ class Refusing(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if "If-Match" in self.headers or "If-None-Match" in self.headers:
-            self._answer(501)
+            self._answer(*self.refusal)
             return
         self.objects[self.path] = body
         self._answer(200, ETag=f'"{hash(body)}"')
 
 
-def test_a_service_without_conditions_is_used_without_them(caplog: pytest.LogCaptureFixture) -> None:
-    handler = type("Handler", (Refusing,), {"objects": {}})
+@pytest.mark.parametrize("refusal", [(501, b""), (400, b"<Error><Code>InvalidArgument</Code></Error>")], ids=str)
+def test_a_service_without_conditions_is_used_without_them(refusal: Any, caplog: pytest.LogCaptureFixture) -> None:
+    handler = type("Handler", (Refusing,), {"objects": {}, "refusal": refusal})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         options = {"endpoint": f"http://127.0.0.1:{server.server_port}", "skip_signature": "true", "region": "r"}
@@ -257,6 +271,19 @@ def test_a_service_without_conditions_is_used_without_them(caplog: pytest.LogCap
         value = default_buffer_prototype().buffer.from_bytes(b"1")
         with pytest.raises(NotImplementedError, match="on a condition"):
             asyncio.run(store.set_if_match("zarr.json", value, asyncio.run(_get(store, "zarr.json"))))
+        server.shutdown()
+
+
+def test_a_request_that_is_bad_for_another_reason_is_not_sent_without_its_condition() -> None:
+    handler = type("Handler", (Refusing,), {"objects": {}, "refusal": (400, b"<Error><Code>RequestTimeout</Code>")})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        options = {"endpoint": f"http://127.0.0.1:{server.server_port}", "skip_signature": "true", "region": "r"}
+        store = ObjectStore(stores.S3Store("bucket", **options, client_options={"allow_http": True}))
+        value = default_buffer_prototype().buffer.from_bytes(b"1")
+        with pytest.raises(Exception, match="RequestTimeout"):
+            asyncio.run(store.set_if_version("a", value, None))
+        assert handler.objects == {}
         server.shutdown()
 
 

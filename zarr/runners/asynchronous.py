@@ -337,7 +337,7 @@ class _Coroutines(_Driver):
         return self._store.set_if_match(request.key, request.value, seen)
 
     async def _get_compared(self, key: str, prototype: BufferPrototype | None, fence: Fence) -> Buffer | None:
-        """Return a value, and note its version (without versions: the value) for the comparison."""
+        """Return a value, and note for the comparison its version, or else the value."""
         prototype = prototype or default_buffer_prototype()
         if not compares_versions(self._store):
             value = await self._store.get(key, prototype)
@@ -345,7 +345,10 @@ class _Coroutines(_Driver):
             return value
         store: Any = self._store
         value, version = await store.get_versioned(key, prototype, None) or (None, None)
-        fence.note(key, value if version is None else Seen(version))
+        if version is not None:
+            fence.note(key, Seen(version))
+        else:
+            fence.note(key, value if value is None or fence.by_value else Fence.UNREAD)
         return value
 
     async def hold(self, request: requests.Hold, holder: Holder) -> bool | None:
@@ -360,6 +363,7 @@ class _Coroutines(_Driver):
         else:
             await holder.lease(self._store, scope, request.keys, request.family)
         assert holder.fence is not None
+        holder.fence.by_value = scope.required
         holder.fence.watch(request.compared if compares else request.keys, compares)
         for key, version in (request.versions or {}).items():
             holder.fence.note(key, Seen(version))

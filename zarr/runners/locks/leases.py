@@ -213,12 +213,18 @@ class Fence:
     ----------
     above : Fence, optional
         The fence of the operation of which this one is a part.
+
+    Attributes
+    ----------
+    by_value : bool
+        If True, a value without a version is compared by its bytes; if False, it is replaced without a comparison.
     """
 
     UNREAD: Final[Any] = object()
 
     def __init__(self, above: Fence | None = None) -> None:
         self._above = above
+        self.by_value: bool = above is not None and above.by_value
         self.leases: list[Lease] = [] if above is None else list(above.leases)
         self.seen: dict[str, Any] = {} if above is None else dict(above.seen)
         self._rereads: set[str] = set() if above is None else set(above._rereads)

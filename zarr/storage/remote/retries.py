@@ -48,8 +48,11 @@ _NAMES: Final = frozenset(
     }
 )
 _FINAL: Final = frozenset({"ClientConnectorError", "EndpointConnectionError", "SSLError"})
-_REFUSING: Final = frozenset({400, 405, 501})
+_REFUSING: Final = frozenset({405, 501})
 """Statuses by which services answer to a condition that they do not know."""
+
+_REFUSED: Final = re.compile(r"not.?(implemented|supported)|InvalidArgument|InvalidRequest", re.IGNORECASE)
+"""Words in such an answer with status 400, which also means other mistakes, and faults."""
 
 _COMPARED: Final = 64 << 20
 """A value of more bytes is not stored on a condition: one request for all of it could take longer than allowed."""
@@ -404,7 +407,9 @@ def refuses_conditions(error: BaseException) -> bool:
     >>> refuses_conditions(NotImplementedError()), refuses_conditions(FileNotFoundError())
     (True, False)
     """
-    return isinstance(error, NotImplementedError) or status_of(error) in _REFUSING
+    status = status_of(error)
+    words = status == 400 and _REFUSED.search(f"{error} {error.__cause__ or ''}")
+    return isinstance(error, NotImplementedError) or status in _REFUSING or bool(words)
 
 
 def _pause_of_obstore(error: BaseException) -> float | None:
