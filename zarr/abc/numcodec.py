@@ -47,3 +47,15 @@ def _is_numcodec(obj: object) -> TypeGuard[Numcodec]:
 def _is_numcodec_cls(obj: object) -> TypeGuard[type[Numcodec]]:
     """Return True if an object is a class of numcodecs codecs."""
     return isinstance(obj, type) and _has_methods(obj)
+
+
+def is_of_numcodecs(codec: object) -> bool:
+    """Return True if numcodecs itself brings the class of a codec.
+
+    Examples
+    --------
+    >>> import numcodecs
+    >>> is_of_numcodecs(numcodecs.Zlib()), is_of_numcodecs(object())
+    (True, False)
+    """
+    return type(codec).__module__.partition(".")[0] == "numcodecs"

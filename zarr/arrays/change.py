@@ -139,9 +139,10 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
     """Write changed metadata and show it to both faces, and to the batch that collects writes of the array."""
     documents, place = state.metadata.to_buffer_dict(default_buffer_prototype()), handle.store_path
     known = handle.state.documents or {}
-    # Of the two documents of format 2, a change of the attributes or of the shape concerns one.
+    # Of the two documents of format 2, a change of the attributes or of the shape concerns one; a document that was
+    # repaired is stored with the first change.
     changed = documents
-    if len(documents) > 1 and takes_contents_first(place.store):
+    if len(documents) > 1 and takes_contents_first(place.store) and handle.state.metadata._stored_document is None:
         if known.get(ZARRAY_JSON) is not None:  # which its writer may have laid out in another way
             before = handle.state.metadata.to_buffer_dict(default_buffer_prototype())
             known = {**known, ZARRAY_JSON: before[ZARRAY_JSON]}

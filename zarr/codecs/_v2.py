@@ -18,7 +18,7 @@ import numpy as np
 
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec, Codec
-from zarr.abc.numcodec import Numcodec
+from zarr.abc.numcodec import Numcodec, is_of_numcodecs
 from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.adapters import set_size_hints
 from zarr.codecs.base.bound import (
@@ -99,6 +99,19 @@ class StoredV2Codec(V2Codec):
     """All codecs of a format 2 array, with the memory order that its document states."""
 
     order: MemoryOrder = "C"
+
+    def __hash__(self) -> int:
+        """Return a number that is equal for equal codecs, so that equal arrays share what is bound.
+
+        Raises
+        ------
+        TypeError
+            If a codec is none of numcodecs itself: its parameters may not be all of it.
+        """
+        codecs = (*(self.filters or ()), self.compressor)
+        if not all(codec is None or is_of_numcodecs(codec) for codec in codecs):
+            raise TypeError(f"unhashable codecs: {codecs}")
+        return hash((self.order, *[type(codec) for codec in codecs]))
 
     def _order(self, spec: ArraySpec) -> MemoryOrder:
         return self.order

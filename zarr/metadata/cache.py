@@ -79,7 +79,21 @@ def find_members(known: Documents, key: bytes | None) -> dict[str, Any] | None:
     if found is None:
         return None
     members, attributes = found
-    return {**members, "attributes": marshal.loads(attributes) if attributes else {}, "extra_fields": {}}
+    fresh = {**members, "attributes": marshal.loads(attributes) if attributes else {}}
+    if "extra_fields" in members:
+        fresh["extra_fields"] = {}
+    return fresh
+
+
+def name_of_v2(array: bytes, attributes: bytes | None) -> bytes:
+    """Return the name under which the documents of an array of format 2 are kept: no document ``zarr.json``.
+
+    Examples
+    --------
+    >>> name_of_v2(b"{}", None)
+    b'.zarray {} .zattrs '
+    """
+    return b".zarray %b .zattrs %b" % (array, attributes or b"")
 
 
 def keep(known: Documents, members: Mapping[str, Any], *keys: tuple[bytes | None, dict[str, Any] | None]) -> None:
@@ -121,6 +135,18 @@ def is_sharable(members: Mapping[str, Any]) -> bool:
         if not module.startswith(_OWN) or module.startswith("zarr.codecs.numcodecs"):
             return False
     return dtype.to_native_dtype().kind in _QUIET_KINDS
+
+
+def is_quiet(dtype: Any) -> bool:
+    """Return True if a data type belongs to this library, and is read without a warning.
+
+    Examples
+    --------
+    >>> from zarr.dtype import Int8
+    >>> is_quiet(Int8())
+    True
+    """
+    return type(dtype).__module__.startswith(_OWN) and dtype.to_native_dtype().kind in _QUIET_KINDS
 
 
 def has_whole_shards(codecs: Sequence[Any]) -> bool:

@@ -11,10 +11,10 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeAlias
 
-from zarr._lazy import LazyModule, dataclasses
+from zarr._lazy import LazyModule
 from zarr._records import field, field_names, record
 from zarr.abc.metadata import Metadata
-from zarr.abc.numcodec import Numcodec, _is_numcodec
+from zarr.abc.numcodec import Numcodec, _is_numcodec, is_of_numcodecs
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.chunks.keys import V2ChunkKeyEncoding, parse_separator
 from zarr.chunks.shapes import parse_shape, parse_stored_shape
@@ -23,6 +23,7 @@ from zarr.codecs.base.described import limited
 from zarr.dtype.base import ZDType
 from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import ZarrUserWarning
+from zarr.metadata import cache
 from zarr.metadata.documents import MetadataMemberError, document_place, dump_document, raise_located, require
 from zarr.metadata.fields import parse_attributes
 from zarr.metadata.repair import Repair, keep_stored, repair_array_document, warn_of_repairs
@@ -307,7 +308,9 @@ class ArrayV2Metadata(Metadata):
         return repr(fill), *[getattr(self, name) for name in field_names(self) if name != "fill_value"]
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], *, path: str | None = None, place: object = None) -> Self:
+    def from_dict(
+        cls, data: Mapping[str, Any], *, path: str | None = None, place: object = None, raw: bytes | None = None
+    ) -> Self:
         """Read the parsed documents: the members of ``.zarray`` and, as ``attributes``, those of ``.zattrs``.
 
         Parameters
@@ -318,6 +321,8 @@ class ArrayV2Metadata(Metadata):
             Path of the array, for messages.
         place
             The place of the array, for warnings, if more is known than its path.
+        raw
+            The name of the documents among those that are kept: see :func:`zarr.metadata.cache.name_of_v2`.
 
         Returns
         -------
@@ -333,6 +338,7 @@ class ArrayV2Metadata(Metadata):
         """
         member: str | None = "zarr_format"
         repairs: list[Repair] = []
+        known = cache.known_documents()
         try:
             parse_zarr_format(require(data, "zarr_format"))
             data, repairs = repair_array_document(stored := data, 2)
@@ -351,6 +357,31 @@ class ArrayV2Metadata(Metadata):
             raise_located(error, document_place(ZARRAY_JSON, path, member))
         warn_of_repairs(repairs, place or path)
         keep_stored(metadata, stored, repairs)
+        if raw is not None and not repairs and metadata._is_sharable():
+            cache.keep(known, metadata.__dict__, (raw, metadata.attributes))
+        return metadata
+
+    def _is_sharable(self) -> bool:
+        """Return True if all parts are of this library or numcodecs, and were read without a warning.
+
+        If so, what is made of them once is kept with them.
+        """
+        codecs = (*(self.filters or ()), self.compressor)
+        sharable = cache.is_quiet(self.dtype) and all(codec is None or is_of_numcodecs(codec) for codec in codecs)
+        return sharable and bool(self.chunk_grid and self.chunk_key_encoding)
+
+    @classmethod
+    def of_members(cls, members: dict[str, Any]) -> Self:
+        """Make the object from members that were parsed and checked before; it uses the table without a copy.
+
+        Parameters
+        ----------
+        members : dict
+            By name, as the attributes of the object.
+        """
+        members.pop("_stored_document", None)
+        metadata = object.__new__(cls)
+        object.__setattr__(metadata, "__dict__", members)
         return metadata
 
     def to_dict(self) -> dict[str, JSON]:
@@ -464,7 +495,10 @@ class ArrayV2Metadata(Metadata):
         -------
         ArrayV2Metadata
         """
-        return dataclasses.replace(self, shape=shape)
+        lengths = parse_shape(shape)
+        members = {**self.__dict__, "shape": lengths, "chunks": parse_chunks(self.chunks, lengths)}
+        members.pop("chunk_grid", None)
+        return self.of_members(members)
 
     def update_attributes(self, attributes: dict[str, JSON]) -> Self:
         """Return the metadata with other attributes in place of the old ones.
@@ -478,7 +512,7 @@ class ArrayV2Metadata(Metadata):
         -------
         ArrayV2Metadata
         """
-        return dataclasses.replace(self, attributes=attributes)
+        return self.of_members({**self.__dict__, "attributes": parse_attributes(attributes)})
 
     def as_stored(self) -> Self:
         """Return the same metadata, after the repaired document was stored.
@@ -487,7 +521,7 @@ class ArrayV2Metadata(Metadata):
         -------
         ArrayV2Metadata
         """
-        return dataclasses.replace(self)
+        return self.of_members({**self.__dict__})
 
 
 def _compressor_to_json(codec: Numcodec) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from zarr._lazy import LazyModule
 from zarr.errors import MetadataValidationError, NodeNotFoundError, ZarrUserWarning, label_of
 from zarr.metadata import copies, v3
-from zarr.metadata.cache import find_members, known_documents
+from zarr.metadata.cache import find_members, known_documents, name_of_v2
 from zarr.metadata.documents import JSONDecodeError, load_document
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.notices import warn
@@ -193,12 +193,16 @@ def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Seq
 def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str) -> NodeMetadata:
     """Return the metadata of a node of format 2 from its main document."""
     path, attributes = place if isinstance(place, str) else place.path, found.get(".zattrs")
+    key = name_of_v2(found[name], attributes) if name == ".zarray" else None
+    members = find_members(known_documents(), key)
+    if members is not None:
+        return v2.ArrayV2Metadata.of_members(members)
     try:
         document = load_document(found[name], document_name(place, name))
         stored = {} if attributes is None else load_document(attributes, document_name(place, ".zattrs"))
         document["attributes"] = stored
         if name == ".zarray":
-            return v2.ArrayV2Metadata.from_dict(document, path=path, place=place)
+            return v2.ArrayV2Metadata.from_dict(document, path=path, place=place, raw=key)
         return group.GroupMetadata.from_dict(document, path=path, name=name)
     except Exception as error:
         name_store(error, place)
