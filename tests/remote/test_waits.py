@@ -104,7 +104,7 @@ def test_a_creation_waits_twice(store: Distant) -> None:
 def test_a_creation_that_may_replace_deletes_nothing_where_nothing_is(store: Distant) -> None:
     group = zarr.open_group(store, mode="r+")
     options: dict[str, Any] = {"shape": 4, "dtype": "i4", "overwrite": True}
-    first, above = ["get zarr.json", "list a/"], ["get .zmetadata", "get zarr.json", "set a/zarr.json"]
+    first, above = ["get zarr.json", "names a/"], ["get .zmetadata", "get zarr.json", "set a/zarr.json"]
     assert rounds_of(store, lambda: group.create_array("a", **options)) == [first, above]
     again = rounds_of(store, lambda: group.create_array("a", **options))
     assert again == [first, ["delete a/zarr.json"], ["delete a/"], above]

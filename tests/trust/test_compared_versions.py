@@ -20,8 +20,9 @@ import pytest
 import zarr
 from tests.trust.together import rounds, run_together
 from zarr.buffer.core import default_buffer_prototype
+from zarr.core.sync import sync
 from zarr.errors import LockLostError
-from zarr.storage import ObjectStore
+from zarr.storage import FsspecStore, ObjectStore
 
 stores = pytest.importorskip("obstore.store", reason="obstore is not installed")
 NUMBERS = itertools.count()
@@ -188,7 +189,8 @@ def test_a_conflict_is_read_again(processes: list[Process]) -> None:
         processes[0].after = "c/0", lambda values=values: other.__setitem__(slice(4, 8), values)
         processes[0].asked.clear()
         one[:4] = values
-        assert processes[0].asked == ["get c/0", "set c/0"] * 2
+        read, store = "get c/0", "set c/0"
+        assert processes[0].asked == [read, store, read, read, store]  # the second shows that the value has changed
         assert one[...].tolist() == [values] * 8
 
 
@@ -252,13 +254,26 @@ class Refusing(BaseHTTPRequestHandler):
         self._answer(200, ETag=f'"{hash(body)}"')
 
 
+def service_of(port: int, client: str) -> Any:
+    """A store of a service of one bucket on this machine."""
+    if client == "s3fs":
+        pytest.importorskip("s3fs", reason="s3fs is not installed")
+        endpoint = {"endpoint_url": f"http://127.0.0.1:{port}", "region_name": "us-east-1"}
+        keys = {"key": "nobody", "secret": "nothing", "client_kwargs": endpoint, "skip_instance_cache": True}
+        return FsspecStore.from_url("s3://bucket", storage_options=keys)
+    options = {"endpoint": f"http://127.0.0.1:{port}", "skip_signature": "true", "region": "r"}
+    return ObjectStore(stores.S3Store("bucket", **options, client_options={"allow_http": True}))
+
+
+@pytest.mark.parametrize("client", ["obstore", "s3fs"])
 @pytest.mark.parametrize("refusal", [(501, b""), (400, b"<Error><Code>InvalidArgument</Code></Error>")], ids=str)
-def test_a_service_without_conditions_is_used_without_them(refusal: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_service_without_conditions_is_used_without_them(
+    refusal: Any, client: str, caplog: pytest.LogCaptureFixture
+) -> None:
     handler = type("Handler", (Refusing,), {"objects": {}, "refusal": refusal})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        options = {"endpoint": f"http://127.0.0.1:{server.server_port}", "skip_signature": "true", "region": "r"}
-        store = ObjectStore(stores.S3Store("bucket", **options, client_options={"allow_http": True}))
+        store: Any = service_of(server.server_port, client)
         with caplog.at_level(logging.WARNING, "zarr.store"):
             array = zarr.create_array(store, shape=8, chunks=8, dtype="i4")
             array[:4] = 1
@@ -270,7 +285,7 @@ def test_a_service_without_conditions_is_used_without_them(refusal: Any, caplog:
         assert len(refusals) == 1
         value = default_buffer_prototype().buffer.from_bytes(b"1")
         with pytest.raises(NotImplementedError, match="on a condition"):
-            asyncio.run(store.set_if_match("zarr.json", value, asyncio.run(_get(store, "zarr.json"))))
+            sync(store.set_if_match("zarr.json", value, sync(_get(store, "zarr.json"))))
         server.shutdown()
 
 
@@ -278,8 +293,7 @@ def test_a_request_that_is_bad_for_another_reason_is_not_sent_without_its_condit
     handler = type("Handler", (Refusing,), {"objects": {}, "refusal": (400, b"<Error><Code>RequestTimeout</Code>")})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        options = {"endpoint": f"http://127.0.0.1:{server.server_port}", "skip_signature": "true", "region": "r"}
-        store = ObjectStore(stores.S3Store("bucket", **options, client_options={"allow_http": True}))
+        store = service_of(server.server_port, "obstore")
         value = default_buffer_prototype().buffer.from_bytes(b"1")
         with pytest.raises(Exception, match="RequestTimeout"):
             asyncio.run(store.set_if_version("a", value, None))
@@ -289,3 +303,42 @@ def test_a_request_that_is_bad_for_another_reason_is_not_sent_without_its_condit
 
 async def _get(store: ObjectStore[Any], key: str) -> Any:
     return await store.get(key, default_buffer_prototype())
+
+
+@pytest.mark.parametrize("locking", ["auto", "process", "thread"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_whole_chunks_of_fill_values(processes: list[Process], locking: str, layout: str) -> None:
+    array = zarr.create_array(
+        processes[0], shape=(16, 16), dtype="i4", config={"locking": locking}, **LAYOUTS[layout]
+    )
+    array[...] = 5
+    array[:8] = 0
+    np.testing.assert_array_equal(zarr.open_array(processes[1])[:, 0], [0] * 8 + [5] * 8)
+    array[...] = 0
+    assert not zarr.open_array(processes[1])[...].any()
+    if layout != "edges":  # what a chunk has beyond the array is compared, and what is compared is not deleted
+        assert zarr.open_array(processes[1]).nchunks_initialized == 0
+
+
+def test_a_store_that_refuses_again_and_again_is_an_error(processes: list[Process], monkeypatch: Any) -> None:
+    array = zarr.create_array(processes[0], shape=8, chunks=8, dtype="i4")
+    array[:] = 1
+
+    async def refuse(*args: Any) -> bool:
+        return False
+
+    monkeypatch.setattr(Process, "_put_compared", refuse)
+    monkeypatch.setattr("zarr.runners.asynchronous.CONFLICT_SECONDS", 0.001)
+    for call in (lambda: array.__setitem__(0, 2), lambda: array.attrs.update(a=1), lambda: array.resize(9)):
+        with pytest.raises(zarr.errors.StoreUnavailableError, match="refused 20 times to replace"):
+            call()
+
+
+def test_set_if_match_compares_values_of_any_size(processes: list[Process], monkeypatch: Any) -> None:
+    monkeypatch.setattr("zarr.storage.remote.retries._COMPARED", 3)
+    one, other = processes[:2]
+    values = [default_buffer_prototype().buffer.from_bytes(text) for text in (b"first", b"second", b"third")]
+    asyncio.run(one.set("k", values[0]))
+    one.after = "k", lambda: asyncio.run(other.set("k", values[1]))
+    assert not asyncio.run(one.set_if_match("k", values[2], values[0]))
+    assert asyncio.run(_get(one, "k")).to_bytes() == b"second"

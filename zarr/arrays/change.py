@@ -593,8 +593,8 @@ def _publish_again_steps(handle: ArrayHandle, shape: tuple[int, ...], new_shape:
             raise LockLostError(
                 f"another process has changed the shape of the array {handle.store_path.label} from {shape} to "
                 f"{found.shape} while this append, to {new_shape}, wrote its chunks. The array has the shape of the "
-                "other; elements beyond the old shape may be of either, so write them again. For appends by several "
-                "processes to this store use config={'locking': 'process'}"
+                "other; elements beyond the old shape may be of either: compare them with yours, and write what "
+                "differs. For appends by several processes to this store use config={'locking': 'process'}"
             )
         try:
             yield from publish_steps(handle, handle.state.reshaped(found.update_shape(new_shape)))

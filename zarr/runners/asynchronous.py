@@ -19,7 +19,7 @@ from zarr._lazy import asyncio
 from zarr.abc.store import ByteRequest, Store, goes_by, is_synchronous, versioned_of
 from zarr.abc.stores.abilities import compares_versions
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
-from zarr.errors import ValueReplacedError
+from zarr.errors import StoreUnavailableError, ValueReplacedError, label_of
 from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
 from zarr.notices import CALLER
 from zarr.runners import caches
@@ -40,6 +40,9 @@ T = TypeVar("T")
 
 CONFLICT_SECONDS = 0.02
 """The longest pause after another process has changed a value first: about the time of a request."""
+
+CONFLICTS = 20
+"""So many times a store may refuse to replace a value that nobody has changed: it may be about to."""
 
 _SCOPED = frozenset({requests.Hold, requests.Gather, requests.Await, requests.GetParts, requests.Transfer})
 """Requests that the driver answers itself, without the store."""
@@ -313,12 +316,7 @@ class _Coroutines(_Driver):
         if kind in (requests.Put, requests.Delete, requests.DeletePrefix, requests.Rename):
             fence.check()
         if kind is requests.Put and fence.seen.get(request.key, Fence.UNREAD) is not Fence.UNREAD:
-            async with request_gate():
-                replaced = await completed(self._replace(request, fence.seen[request.key]))
-            if not replaced:
-                await asyncio.sleep(random.uniform(0, CONFLICT_SECONDS))  # so that many writers do not keep in step
-                raise fence.changed(request.key, self._store)
-            fence.note(request.key, request.value)
+            await self._replace_seen(request, fence)
             return None
         if kind is requests.Get and request.byte_range is None and request.key in fence.seen:
             async with request_gate():
@@ -327,6 +325,38 @@ class _Coroutines(_Driver):
         if kind is requests.Put:
             fence.note(request.key, request.value)
         return reply
+
+    async def _replace_seen(self, request: requests.Put, fence: Fence) -> None:
+        """Store a value if the key still holds what was read.
+
+        Raises
+        ------
+        ChangedMeanwhileError, LockLostError
+            If it holds another value.
+        StoreUnavailableError
+            If the store refuses again and again, though the value is the same.
+        """
+        key, seen = request.key, fence.seen[request.key]
+        for _ in range(CONFLICTS):
+            async with request_gate():
+                if await completed(self._replace(request, seen)):
+                    fence.note(key, request.value)
+                    return
+            await asyncio.sleep(random.uniform(0, CONFLICT_SECONDS))  # so that many writers do not keep in step
+            if not await self._is_still(key, seen):
+                raise fence.changed(key, self._store)
+        raise StoreUnavailableError(
+            f"{label_of(self._store, str)} refused {CONFLICTS} times to replace {key!r}, though its value is still the "
+            "one that was read: something between may change entity tags, or a rule of the service protects the "
+            "object; config={'locking': 'thread'} stores without a comparison"
+        )
+
+    async def _is_still(self, key: str, seen: Any) -> bool:
+        """Return True if a key has the version that was read; values without versions are not asked for again."""
+        if not (type(seen) is Seen or (seen is None and compares_versions(self._store))):
+            return False
+        value, version = await self._get_version(key)
+        return value is None if seen is None else value is not None and version == seen.version
 
     def _replace(self, request: requests.Put, seen: Any) -> Awaitable[bool]:
         """Store a value if the key still holds what was read."""

@@ -344,12 +344,12 @@ class _NewNode(NamedTuple):
     replaces: bool
     """True if what is there is removed first."""
     there: Sequence[str] | None
-    """The keys below the place; None if they were not listed."""
+    """The names directly below the place; None if they were not listed."""
 
     def shown(self) -> list[str]:
         """Return the documents that may make the place a node."""
-        keys = [node_key(self.place.path, name) for name in MAKING]
-        return keys if self.there is None else sorted({*keys}.intersection(self.there))
+        names = MAKING if self.there is None else sorted({*MAKING}.intersection(self.there))
+        return [node_key(self.place.path, name) for name in names]
 
 
 def _write_locked_steps(
@@ -372,7 +372,7 @@ def _write_locked_steps(
     is_distant = (replaces or not alone or overwrite) and bulk_kind(place.store) == "buffers"
     looking: Steps[Any] | None = None
     if replaces and is_distant and place.store.supports_listing and takes_contents_first(place.store):
-        looking = requests.ask_steps(requests.List(path))
+        looking = requests.ask_steps(requests.ListDir(path))
     elif not replaces and (not alone or overwrite):
         looking = check_absent_steps(place, zarr_format)
     there: Any = None

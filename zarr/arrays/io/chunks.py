@@ -310,7 +310,7 @@ def write_chunk_steps(
             # A store that compares before it stores does not compare before it deletes. What is not there stays so.
             skip = layout.skip_filled and (whole or not matched or old is None)
             raw = yield from payload_steps(layout, chain, chunk, skip)
-            if raw is None and matched:
+            if raw is None and matched and not whole:
                 return
             if raw is None and late:
                 yield Hold((key,), "chunk", scope)

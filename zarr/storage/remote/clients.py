@@ -186,6 +186,14 @@ async def get_from_s3(fs: Any, path: str, span: Span) -> tuple[bytes, str | None
     return data, _tag(answer)
 
 
+async def knows_conditions(fs: Any, path: str) -> bool:
+    """Return True if the botocore of a file system of S3 can store an object on a condition; s3fs would drop it."""
+    await fs.set_session()
+    client = await fs.get_s3(fs.split_path(path)[0])
+    members = client.meta.service_model.operation_model("PutObject").input_shape.members
+    return "IfMatch" in members and "IfNoneMatch" in members
+
+
 def _tag(answer: Mapping[str, Any]) -> str | None:
     """Return the entity tag of an answer of S3, if it identifies the bytes."""
     tag = answer.get("ETag")

@@ -30,7 +30,7 @@ from zarr.storage.local.names import true_path
 from zarr.storage.ranges import check_byte_range
 from zarr.storage.remote import clients
 from zarr.storage.remote.clients import allow_connections, clone, has_own_retries, make_async, without_retries
-from zarr.storage.remote.retries import Retries, RetryingStore, status_of
+from zarr.storage.remote.retries import Retries, RetryingStore, refuses_conditions, status_of
 from zarr.storage.url import MISTAKES, filesystem_of, naming_url
 
 if TYPE_CHECKING:
@@ -188,6 +188,9 @@ class FsspecStore(RetryingStore):
         """
         if {"use_listings_cache", "listings_expiry_time"}.isdisjoint(self.fs.storage_options):
             fs.invalidate_cache()
+            plain = getattr(fs, "sync_fs", None)  # that of a wrapper, whose own method does nothing
+            if plain is not None:
+                plain.invalidate_cache()
         return fs
 
     def _once(self, what: str, path: str, call: Callable[[Any], Awaitable[T]]) -> Awaitable[T]:
@@ -489,7 +492,11 @@ class FsspecStore(RetryingStore):
             await self._put(fs, path, data, mode="create")
         except FileExistsError:
             return False
-        except (TypeError, NotImplementedError):
+        except (TypeError, NotImplementedError, OSError) as error:
+            if status_of(error) in (409, 412):
+                return False
+            if isinstance(error, OSError) and not refuses_conditions(error):
+                raise
             await self._put(fs, path, data)
         return True
 
@@ -500,15 +507,21 @@ class FsspecStore(RetryingStore):
 
     async def set_if_version(self, key: str, value: Buffer, version: str | None) -> bool:
         """Store ``value`` if the key still has the value of a version (None: no value); see the base class."""
-        return await self._set_compared(key, value, version, self._put_compared)
+        return await self._set_compared(key, value, version)
 
     async def _put_compared(self, key: str, data: bytes, version: str | None) -> bool:
         if self._kind != "s3":
             raise NotImplementedError(f"{type(self.fs).__name__} cannot store a value on a condition")
-        condition = {"mode": "create"} if version is None else {"IfMatch": version}
+        fs, path = self._filesystem(), self._path(key)
+        if not await clients.knows_conditions(fs, path):
+            raise NotImplementedError(f"this release of botocore has no conditional requests: {self!r}")
         try:
-            await self._filesystem()._pipe_file(self._path(key), data, **condition)
-        except (FileExistsError, FileNotFoundError):
+            await fs._pipe_file(path, data, **({"mode": "create"} if version is None else {"IfMatch": version}))
+        except FileExistsError:
+            return False
+        except FileNotFoundError:
+            if version is None:  # there is no bucket
+                raise
             return False
         except OSError as error:
             if status_of(error) in (409, 412):
@@ -579,7 +592,7 @@ class FsspecStore(RetryingStore):
             await self._delete_objects(self._root)
             return
         with contextlib.suppress(*self.allowed_exceptions):
-            found = await self._many("list", self._root, lambda fs: fs._find(self._root))
+            found = await self._many("list", self._root, lambda fs: self._current(fs)._find(self._root))
             for paths in removed_first(found):
                 await gather_windowed(self._remove, [(path,) for path in paths])
         with contextlib.suppress(*self.allowed_exceptions):  # what is left: folders

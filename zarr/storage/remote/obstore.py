@@ -485,7 +485,7 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
 
     async def set_if_version(self, key: str, value: Buffer, version: _Version | None) -> bool:
         """Store ``value`` if the key still has the value of a version (None: no value); see the base class."""
-        return await self._set_compared(key, value, version, self._put_compared)
+        return await self._set_compared(key, value, version)
 
     async def _put_compared(self, key: str, data: bytes, version: _Version | None) -> bool:
         keys.check_object_key(key)
@@ -496,7 +496,11 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
             mode = {"e_tag": version.tag, **({"version": version.number} if version.number else {})}
         try:
             await obstore.put_async(self._client, key, data, mode=mode)
-        except (FileNotFoundError, exceptions.PreconditionError, exceptions.AlreadyExistsError):
+        except (exceptions.PreconditionError, exceptions.AlreadyExistsError):
+            return False
+        except FileNotFoundError:
+            if version is None:  # there is no bucket
+                raise
             return False
         return True
 

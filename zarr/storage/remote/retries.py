@@ -51,8 +51,10 @@ _FINAL: Final = frozenset({"ClientConnectorError", "EndpointConnectionError", "S
 _REFUSING: Final = frozenset({405, 501})
 """Statuses by which services answer to a condition that they do not know."""
 
-_REFUSED: Final = re.compile(r"not.?(implemented|supported)|InvalidArgument|InvalidRequest", re.IGNORECASE)
-"""Words in such an answer with status 400, which also means other mistakes, and faults."""
+_REFUSED: Final = frozenset({"NotImplemented", "NotSupported", "InvalidArgument", "InvalidRequest"})
+"""Codes of such an answer with status 400, which also means other mistakes, and faults."""
+
+_CODE: Final = re.compile(r"<Code>(\w+)</Code>")
 
 _COMPARED: Final = 64 << 20
 """A value of more bytes is not stored on a condition: one request for all of it could take longer than allowed."""
@@ -216,9 +218,20 @@ class RetryingStore(NamedStore):
         found, version = await self.get_versioned(key, default_buffer_prototype(), None) or (None, None)
         if found is None or found.to_bytes() != expected.to_bytes():
             return False
-        if version is None or not self._compares:
-            raise NotImplementedError(f"{self!r} cannot store a value on a condition: the service does not compare")
-        return await self.set_if_version(key, value, version)
+        self._check_writable()
+        data = check_buffer(self, value).to_bytes()
+        put, outcome = partial(self._put_compared, key, data, version), partial(self._outcome_of, key, data, version)
+        try:
+            if version is not None:
+                return await self._retries.put_once(key, put, outcome)
+        except Exception as error:
+            if not refuses_conditions(error):
+                raise
+        raise NotImplementedError(f"{self!r} cannot store a value on a condition: the service does not compare")
+
+    @abstractmethod
+    async def _put_compared(self, key: str, data: bytes, version: Any) -> bool:
+        """Store data by one request if the key has the version (None: no value); return False if it has another."""
 
     @abstractmethod
     async def get_versioned(
@@ -244,10 +257,7 @@ class RetryingStore(NamedStore):
             stored without the comparison; so are all values in a service that refuses conditional requests.
         """
 
-    async def _set_compared(
-        self, key: str, value: Buffer, version: Any, put: Callable[[str, bytes, Any], Awaitable[bool]]
-    ) -> bool:
-        """Store a value by ``put``: one request, which returns False if the key has not the version."""
+    async def _set_compared(self, key: str, value: Buffer, version: Any) -> bool:
         if not self._compares or len(value) > _COMPARED:
             await self.set(key, value)
             return True
@@ -255,7 +265,7 @@ class RetryingStore(NamedStore):
         data = check_buffer(self, value).to_bytes()
         try:
             outcome = partial(self._outcome_of, key, data, version)
-            return await self._retries.put_once(key, partial(put, key, data, version), outcome)
+            return await self._retries.put_once(key, partial(self._put_compared, key, data, version), outcome)
         except Exception as error:
             if not refuses_conditions(error):
                 raise
@@ -408,8 +418,18 @@ def refuses_conditions(error: BaseException) -> bool:
     (True, False)
     """
     status = status_of(error)
-    words = status == 400 and _REFUSED.search(f"{error} {error.__cause__ or ''}")
-    return isinstance(error, NotImplementedError) or status in _REFUSING or bool(words)
+    refused = status == 400 and _code_of(error) in _REFUSED
+    return isinstance(error, NotImplementedError) or status in _REFUSING or refused
+
+
+def _code_of(error: BaseException) -> str | None:
+    """Return the code in the answer of S3: an error of botocore has it apart, one of obstore in its text."""
+    response = getattr(error.__cause__ or error, "response", None)
+    if isinstance(response, dict):
+        code: str | None = response.get("Error", {}).get("Code")
+        return code
+    found = _CODE.search(str(error))
+    return found[1] if found else None
 
 
 def _pause_of_obstore(error: BaseException) -> float | None:
