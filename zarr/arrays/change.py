@@ -32,7 +32,7 @@ from zarr.arrays.layout import ArrayLayout, foreign_buffers
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.shapes import cells, cells_outside
 from zarr.errors import ArrayNotFoundError, LockLostError, WrongTypeError
-from zarr.metadata.documents import SCALARS, dump_document, plain
+from zarr.metadata.documents import SCALARS, dump_document, load_document, plain
 from zarr.metadata.fields import as_attributes
 from zarr.notices import without_warnings
 from zarr.steps.consolidated import StoredDocuments, store_and_look_steps
@@ -143,9 +143,11 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
     # repaired is stored with the first change.
     changed = documents
     if len(documents) > 1 and takes_contents_first(place.store) and handle.state.metadata._stored_document is None:
-        if known.get(ZARRAY_JSON) is not None:  # which its writer may have laid out in another way
-            before = handle.state.metadata.to_buffer_dict(default_buffer_prototype())
-            known = {**known, ZARRAY_JSON: before[ZARRAY_JSON]}
+        stored = known.get(ZARRAY_JSON)
+        if stored is not None:  # which its writer may have laid out in another way
+            before = handle.state.metadata.to_buffer_dict(default_buffer_prototype())[ZARRAY_JSON]
+            if _members_of_v2(stored) == _members_of_v2(before):
+                known = {**known, ZARRAY_JSON: before}
         changed = {name: raw for name, raw in documents.items() if not _same(known, {name: raw})}
     if handle.bulk == "buffers":
         documents = StoredDocuments(documents)
@@ -158,6 +160,10 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
     batch = handle.batch  # read once, here and below: another thread may end it
     if batch is not None:
         batch.layout = state.layout
+
+
+def _members_of_v2(document: Buffer) -> dict[str, Any]:
+    return {"dimension_separator": ".", **load_document(document.to_bytes(), ZARRAY_JSON)}
 
 
 def changing_steps(handle: ArrayHandle, change: Callable[[], Steps[T]]) -> Steps[T]:
