@@ -44,6 +44,24 @@ class Metadata:
         """
         return cls(**data)
 
+    @classmethod
+    def of_members(cls, members: dict[str, Any]) -> Self:
+        """Make the object from members that were parsed and checked before; it uses the table without a copy.
+
+        Parameters
+        ----------
+        members : dict
+            By name, as the attributes of the object.
+
+        Examples
+        --------
+        >>> Metadata.of_members({})
+        Metadata()
+        """
+        metadata = object.__new__(cls)
+        object.__setattr__(metadata, "__dict__", members)
+        return metadata
+
 
 def _to_json(value: Any) -> Any:
     if isinstance(value, Metadata):

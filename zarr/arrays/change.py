@@ -144,7 +144,8 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
     changed = documents
     if len(documents) > 1 and takes_contents_first(place.store) and handle.state.metadata._stored_document is None:
         stored = known.get(ZARRAY_JSON)
-        if stored is not None:  # which its writer may have laid out in another way
+        if stored is not None and stored.to_bytes() != documents[ZARRAY_JSON].to_bytes():
+            # Its writer may have laid it out in another way.
             before = handle.state.metadata.to_buffer_dict(default_buffer_prototype())[ZARRAY_JSON]
             if _members_of_v2(stored) == _members_of_v2(before):
                 known = {**known, ZARRAY_JSON: before}

@@ -370,19 +370,13 @@ class ArrayV2Metadata(Metadata):
         sharable = cache.is_quiet(self.dtype) and all(codec is None or is_of_numcodecs(codec) for codec in codecs)
         return sharable and bool(self.chunk_grid and self.chunk_key_encoding)
 
-    @classmethod
-    def of_members(cls, members: dict[str, Any]) -> Self:
-        """Make the object from members that were parsed and checked before; it uses the table without a copy.
-
-        Parameters
-        ----------
-        members : dict
-            By name, as the attributes of the object.
-        """
+    def _changed(self, **changes: Any) -> Self:
+        """Return the same metadata with other members, which were checked."""
+        members = {**self.__dict__, **changes}
         members.pop("_stored_document", None)
-        metadata = object.__new__(cls)
-        object.__setattr__(metadata, "__dict__", members)
-        return metadata
+        if "shape" in changes:
+            members.pop("chunk_grid", None)
+        return self.of_members(members)
 
     def to_dict(self) -> dict[str, JSON]:
         """Return the members of ``.zarray`` in the order in which they are written, with the attributes."""
@@ -496,9 +490,7 @@ class ArrayV2Metadata(Metadata):
         ArrayV2Metadata
         """
         lengths = parse_shape(shape)
-        members = {**self.__dict__, "shape": lengths, "chunks": parse_chunks(self.chunks, lengths)}
-        members.pop("chunk_grid", None)
-        return self.of_members(members)
+        return self._changed(shape=lengths, chunks=parse_chunks(self.chunks, lengths))
 
     def update_attributes(self, attributes: dict[str, JSON]) -> Self:
         """Return the metadata with other attributes in place of the old ones.
@@ -512,7 +504,7 @@ class ArrayV2Metadata(Metadata):
         -------
         ArrayV2Metadata
         """
-        return self.of_members({**self.__dict__, "attributes": parse_attributes(attributes)})
+        return self._changed(attributes=parse_attributes(attributes))
 
     def as_stored(self) -> Self:
         """Return the same metadata, after the repaired document was stored.
@@ -521,7 +513,7 @@ class ArrayV2Metadata(Metadata):
         -------
         ArrayV2Metadata
         """
-        return self.of_members({**self.__dict__})
+        return self._changed()
 
 
 def _compressor_to_json(codec: Numcodec) -> dict[str, Any]:

@@ -315,19 +315,6 @@ class ArrayV3Metadata(Metadata):
         metadata._check_and_set(members)
         return metadata, stored, repairs
 
-    @classmethod
-    def of_members(cls, members: dict[str, Any]) -> Self:
-        """Make the object from members that were parsed and checked before; it uses the table without a copy.
-
-        Parameters
-        ----------
-        members : dict
-            By name, as the attributes of the object.
-        """
-        metadata = object.__new__(cls)
-        object.__setattr__(metadata, "__dict__", members)
-        return metadata
-
     def to_dict(self) -> dict[str, JSON]:
         """Return the members of the document, in the order in which they are written."""
         document: dict[str, Any] = {

@@ -319,8 +319,7 @@ class _Coroutines(_Driver):
             await self._replace_seen(request, fence)
             return None
         if kind is requests.Get and request.byte_range is None and request.key in fence.seen:
-            async with request_gate():
-                return await self._get_compared(request.key, request.prototype, fence)
+            return await self._get_compared(request, fence)
         reply = await self._gated(request)
         if kind is requests.Put:
             fence.note(request.key, request.value)
@@ -351,9 +350,12 @@ class _Coroutines(_Driver):
             "object; config={'locking': 'thread'} stores without a comparison"
         )
 
+    def _goes_by_version(self, seen: Any) -> bool:
+        return type(seen) is Seen or (seen is None and compares_versions(self._store))
+
     async def _is_still(self, key: str, seen: Any) -> bool:
         """Return True if a key has the version that was read; values without versions are not asked for again."""
-        if not (type(seen) is Seen or (seen is None and compares_versions(self._store))):
+        if not self._goes_by_version(seen):
             return False
         value, version = await self._get_version(key)
         return value is None if seen is None else value is not None and version == seen.version
@@ -361,24 +363,18 @@ class _Coroutines(_Driver):
     def _replace(self, request: requests.Put, seen: Any) -> Awaitable[bool]:
         """Store a value if the key still holds what was read."""
         store: Any = self._store
-        if type(seen) is Seen or (seen is None and compares_versions(store)):
+        if self._goes_by_version(seen):
             change: Awaitable[bool] = store.set_if_version(request.key, request.value, seen and seen.version)
             return change
         return self._store.set_if_match(request.key, request.value, seen)
 
-    async def _get_compared(self, key: str, prototype: BufferPrototype | None, fence: Fence) -> Buffer | None:
+    async def _get_compared(self, request: requests.Get, fence: Fence) -> Buffer | None:
         """Return a value, and note for the comparison its version, or else the value."""
-        prototype = prototype or default_buffer_prototype()
-        if not compares_versions(self._store):
-            value = await self._store.get(key, prototype)
-            fence.note(key, value)
-            return value
-        store: Any = self._store
-        value, version = await store.get_versioned(key, prototype, None) or (None, None)
+        value, version = await self._get_version(request.key, request.prototype)
         if version is not None:
-            fence.note(key, Seen(version))
+            fence.note(request.key, Seen(version))
         else:
-            fence.note(key, value if value is None or fence.by_value else Fence.UNREAD)
+            fence.note(request.key, value if value is None or fence.by_value else Fence.UNREAD)
         return value
 
     async def hold(self, request: requests.Hold, holder: Holder) -> bool | None:
@@ -423,12 +419,13 @@ class _Coroutines(_Driver):
     async def _get_versions(self, request: requests.GetVersions) -> list[tuple[Buffer | None, Any]]:
         return await windowed((partial(self._get_version, key) for key in request.keys), concurrency())
 
-    async def _get_version(self, key: str) -> tuple[Buffer | None, Any]:
+    async def _get_version(self, key: str, prototype: BufferPrototype | None = None) -> tuple[Buffer | None, Any]:
+        """Return a value and its version; None for each that is not there."""
         if not compares_versions(self._store):
-            return await self._gated(requests.Get(key)), None
+            return await self._gated(requests.Get(key, None, prototype)), None
         store: Any = self._store
         async with request_gate():
-            return await store.get_versioned(key, default_buffer_prototype(), None) or (None, None)
+            return await store.get_versioned(key, prototype or default_buffer_prototype(), None) or (None, None)
 
     async def _get(self, request: requests.Get) -> Buffer | None:
         prototype = request.prototype or default_buffer_prototype()

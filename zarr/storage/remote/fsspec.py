@@ -338,29 +338,7 @@ class FsspecStore(RetryingStore):
     async def get_versioned(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None, version: str | None = None
     ) -> tuple[Buffer, str | None] | None:
-        """Return a value or a range of it, and the version of the value; None if there is no such key.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        prototype : BufferPrototype
-            The class that holds the bytes.
-        byte_range : ByteRequest, optional
-            The range; None for the whole value.
-        version : str, optional
-            The version that the value must have, as it was returned before. Default: any.
-
-        Returns
-        -------
-        (Buffer, version) or None
-            The version is the entity tag of an object of S3; None for all other file systems.
-
-        Raises
-        ------
-        ValueReplacedError
-            If the value has another version.
-        """
+        """Return a value or a range of it, and its version: the entity tag of an object of S3; see the base class."""
         span = _span(byte_range)
         if not self._is_open:
             await self._ensure_open()
@@ -510,11 +488,9 @@ class FsspecStore(RetryingStore):
         return await self._set_compared(key, value, version)
 
     async def _put_compared(self, key: str, data: bytes, version: str | None) -> bool:
-        if self._kind != "s3":
-            raise NotImplementedError(f"{type(self.fs).__name__} cannot store a value on a condition")
         fs, path = self._filesystem(), self._path(key)
-        if not await clients.knows_conditions(fs, path):
-            raise NotImplementedError(f"this release of botocore has no conditional requests: {self!r}")
+        if self._kind != "s3" or not await clients.knows_conditions(fs, path):
+            raise NotImplementedError(f"{self!r} (or this release of botocore) has no conditional requests")
         try:
             await fs._pipe_file(path, data, **({"mode": "create"} if version is None else {"IfMatch": version}))
         except FileExistsError:

@@ -240,29 +240,11 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
     async def get_versioned(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None, version: _Version | None = None
     ) -> tuple[Buffer, _Version | None] | None:
-        """Return a value or a range of it, and the version of the value; None if there is no such key.
+        """Return a value or a range of it, and its version; see the base class.
 
-        Parameters
-        ----------
-        key : str
-            The key.
-        prototype : BufferPrototype
-            The class that holds the bytes.
-        byte_range : ByteRequest, optional
-            The range; None for the whole value.
-        version : object, optional
-            The version that the value must have, as it was returned before. Default: any.
-
-        Returns
-        -------
-        (Buffer, version) or None
-            The version is None if the service gives no entity tag that identifies the bytes of the value, and for
-            local folders and plain web servers, whose tags may be those of another moment or machine.
-
-        Raises
-        ------
-        ValueReplacedError
-            If the value has another version; or is replaced meanwhile, in a service that takes two requests.
+        There is no version if the service gives no entity tag that identifies the bytes of the value, and for local
+        folders and plain web servers, whose tags may be those of another moment or machine. A ``ValueReplacedError``
+        also comes if the value is replaced meanwhile, in a service that takes two requests.
         """
         keys.check_object_key(key)
         if not self._is_open:
@@ -532,8 +514,7 @@ class _Version(NamedTuple):
 
     tag: str
     store: int | None
-    number: str | None
-    """What some services (Google) compare instead of the tag."""
+    number: str | None  # which Google compares instead of the tag
 
 
 def _range_option(byte_range: ByteRequest) -> Any:

@@ -219,11 +219,9 @@ class RetryingStore(NamedStore):
         if found is None or found.to_bytes() != expected.to_bytes():
             return False
         self._check_writable()
-        data = check_buffer(self, value).to_bytes()
-        put, outcome = partial(self._put_compared, key, data, version), partial(self._outcome_of, key, data, version)
         try:
             if version is not None:
-                return await self._retries.put_once(key, put, outcome)
+                return await self._replace_once(key, check_buffer(self, value).to_bytes(), version)
         except Exception as error:
             if not refuses_conditions(error):
                 raise
@@ -237,7 +235,28 @@ class RetryingStore(NamedStore):
     async def get_versioned(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None, version: Any = None
     ) -> tuple[Buffer, Any] | None:
-        """Return a value or a range of it, and its version; see :func:`zarr.abc.store.versioned_of`."""
+        """Return a value or a range of it, and the version of the value; None if there is no such key.
+
+        Parameters
+        ----------
+        key : str
+        prototype : BufferPrototype
+            The class that holds the bytes.
+        byte_range : ByteRequest, optional
+            The range; None for the whole value.
+        version : object, optional
+            The version that the value must have, as it was returned before. Default: any.
+
+        Returns
+        -------
+        (Buffer, version) or None
+            The version is None where nothing identifies the bytes of the value.
+
+        Raises
+        ------
+        ValueReplacedError
+            If the value has another version.
+        """
 
     @abstractmethod
     async def set_if_version(self, key: str, value: Buffer, version: Any) -> bool:
@@ -262,16 +281,18 @@ class RetryingStore(NamedStore):
             await self.set(key, value)
             return True
         self._check_writable()
-        data = check_buffer(self, value).to_bytes()
         try:
-            outcome = partial(self._outcome_of, key, data, version)
-            return await self._retries.put_once(key, partial(self._put_compared, key, data, version), outcome)
+            return await self._replace_once(key, check_buffer(self, value).to_bytes(), version)
         except Exception as error:
             if not refuses_conditions(error):
                 raise
         await self.set(key, value)
         self._note_refusal()
         return True
+
+    async def _replace_once(self, key: str, data: bytes, version: Any) -> bool:
+        put, outcome = partial(self._put_compared, key, data, version), partial(self._outcome_of, key, data, version)
+        return await self._retries.put_once(key, put, outcome)
 
     async def _outcome_of(self, key: str, data: bytes, version: Any) -> bool | None:
         """Return True if the key holds the data, None if it still has the version, False if it has another."""
