@@ -317,12 +317,8 @@ static int zc_begin(char *path, char *partial, size_t room) {
     return fd;
 }
 
-/* Puts a value in its place in one step: 0; 1 where it was to be exclusive and there is something; -errno, and no
-   trace is left. */
-static int zc_put_file(char *path, char *partial, size_t room, const char *data, int64_t n, int exclusive) {
-    struct stat s;
+static int zc_put_once(char *path, char *partial, size_t room, const char *data, int64_t n, int exclusive) {
     int fd, code, closed;
-    if (exclusive && lstat(path, &s) == 0) return 1;
     fd = zc_begin(path, partial, room);
     if (fd < 0) return fd;
     code = zc_write_all(fd, data, n);
@@ -330,6 +326,18 @@ static int zc_put_file(char *path, char *partial, size_t room, const char *data,
     if (code == 0) code = closed;
     if (code == 0) code = exclusive ? zc_claim(partial, path) : zc_rename(AT_FDCWD, partial, path);
     if (code < 0) unlink(partial);
+    return code;
+}
+
+/* Puts a value in its place in one step: 0; 1 where it was to be exclusive and there is something; -errno, and no
+   trace is left. Where another process removes the folder meanwhile, it is made again at once: a removal gives the folder
+   another name first, and there is time while it removes what was in it. */
+static int zc_put_file(char *path, char *partial, size_t room, const char *data, int64_t n, int exclusive) {
+    struct stat s;
+    int attempt, code = -ENOENT;
+    if (exclusive && lstat(path, &s) == 0) return 1;
+    for (attempt = 0; attempt < 16 && code == -ENOENT; attempt++)
+        code = zc_put_once(path, partial, room, data, n, exclusive);
     return code;
 }
 

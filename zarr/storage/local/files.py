@@ -281,19 +281,22 @@ def write_file(path: str, data: memoryview, *, fsync: bool = False, exclusive: b
     OSError
         If the system refuses; the partial file is gone and the old value still there.
     """
-    if not fsync:
-        code = zarr_core.put_file(path, data, exclusive)
-        if code >= 0:
-            return code == 0
-    # With ``fsync``; or the core failed: this way raises an error that explains the reason.
-    for _ in range(_ATTEMPTS - 1):
+    attempt = 0
+    while True:
+        if not fsync:
+            code = zarr_core.put_file(path, data, exclusive)
+            if code >= 0:
+                return code == 0
+        # With ``fsync``; or the core failed: this way raises an error that explains the reason.
         try:
             return replace_file(path, partial(write_all, data=data), fsync=fsync, exclusive=exclusive)
         except FileNotFoundError:
             # Another process removed the folder; or a machine that cannot see our process swept the partial file: the
-            # value is written again.
-            continue
-    return replace_file(path, partial(write_all, data=data), fsync=fsync, exclusive=exclusive)
+            # value is written again. Who removes again and again is given time to end a round.
+            attempt += 1
+            if attempt == _ATTEMPTS:
+                raise
+            time.sleep(0.0001 * attempt)
 
 
 def replace_file(path: str, fill: Callable[[int], None], *, fsync: bool = False, exclusive: bool = False) -> bool:
