@@ -7,8 +7,8 @@ off: what else the machine does makes a sample longer and never shorter. Each li
 the interval that holds it with 95 % probability (by the order of the ratios), and how much longer the operation takes.
 It is within the limit where that interval does not lie above it, or where it takes at most a microsecond longer: the
 shortest operations are a few of these. The last line of the first part says whether all whole-chunk writes and all
-reads are. The second part compares the default, which keeps out other processes in local stores, with locks among
-threads only. Files lie in memory where there is room, so that no disk is measured.
+reads are. The second part compares the default, which keeps out other processes in local stores and databases, with
+locks among threads only. Files lie in memory where there is room, so that no disk is measured.
 """
 
 from __future__ import annotations
@@ -159,6 +159,13 @@ def report(place: str, name: str, found: Pairs, blocks: int) -> bool:
     return within
 
 
+PLACES: dict[str, Callable[[str], Any]] = {
+    "local": zarr.storage.LocalStore,
+    "sqlite": zarr.storage.SQLiteStore,
+    "lmdb": partial(zarr.storage.LMDBStore, sync=False),
+}
+
+
 def main() -> int:
     blocks = int(sys.argv[1]) if len(sys.argv) > 1 else BLOCKS
     within = True
@@ -171,8 +178,9 @@ def main() -> int:
     print(f"within {LIMIT:.0%} or {LIMIT_MICROSECONDS:g} us: {'yes' if within else 'no'}")
     print("locks among processes, beside those among threads")
     for name, options in LAYOUTS.items():
-        with TemporaryDirectory(dir=work_folder()) as folder, zarr.config.set({"threading.max_workers": 1}):
-            report("local", name, process_pairs(zarr.storage.LocalStore(folder), options), blocks)
+        for place, make in PLACES.items():
+            with TemporaryDirectory(dir=work_folder()) as folder, zarr.config.set({"threading.max_workers": 1}):
+                report(place, name, process_pairs(make(f"{folder}/data"), options), blocks)
     return 0 if within else 1
 
 

@@ -26,6 +26,7 @@ from zarr.runners import caches
 from zarr.runners.bulk import DIRECT_BYTES, apart, receive, send
 from zarr.runners.concurrency import completed, concurrency, request_gate, wait_until_done, windowed
 from zarr.runners.inline import InlineRunner, error_for_steps, first_error, parts_of, range_limits, staged
+from zarr.runners.locks.folders import root_of
 from zarr.runners.locks.leases import Fence, Seen
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import lock_folder, lock_paths, paths_of
@@ -214,7 +215,8 @@ class _Driver:
         with releasing(Holder(self._prefix, above)) as holder:
             if request.locks and not holder.claims(request):
                 await holder.acquire_async(request.names(), "chunk")
-            await wait_async(holder.sharing(self._store, request))
+            root = "" if request.scope is None else root_of(self._store, self._prefix)
+            await wait_async(holder.sharing(root, request))
             await self.transfer(request)
 
 

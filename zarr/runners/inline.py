@@ -15,7 +15,7 @@ from zarr.errors import LockedByCallerError, label_of
 from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
 from zarr.runners.locks import folders
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
-from zarr.runners.locks.table import GIL, LOCKS, MAX_READINGS
+from zarr.runners.locks.table import GIL, LOCKS, MAX_READINGS, wait
 from zarr.steps import requests
 from zarr.steps.requests import Get, Hold, Put, Steps, Transfer
 
@@ -396,7 +396,9 @@ class InlineRunner:
         with releasing(Holder(self._lock_prefix(), above)) as holder:
             if not holder.claims(request):
                 holder.acquire(request.names(), "chunk")
-            holder.share(self.store, request)
+            if request.scope is not None:
+                root = self._find_root() if self._root is None else self._root
+                wait(holder.sharing(root, request), holder.called_off)
             self.transfer(request)
 
     def transfer(self, request: Transfer) -> None:

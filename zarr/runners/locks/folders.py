@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Self, TypeAlias
 from weakref import WeakSet, WeakValueDictionary
 
 import zarr_core
@@ -51,6 +51,28 @@ _apart: set[str] = set()
 _without: set[str] = set()
 
 
+class _Database(str):
+    """The root of a store in one database: all its keys are names in one folder.
+
+    Parameters
+    ----------
+    prefix : str
+        The ``lock_prefix`` of the store.
+    folder : str
+    """
+
+    __slots__ = ("beginning", "folder")
+
+    folder: str
+    beginning: str
+    """The beginning of its names: other databases may lie in the folder."""
+
+    def __new__(cls, prefix: str, folder: str) -> Self:
+        made = super().__new__(cls, prefix)
+        made.folder, made.beginning = folder, f"{prefix.rpartition('/')[2]}/"
+        return made
+
+
 class Place(str):
     """A lock on names in a folder, as text that sorts in the order in which all processes acquire locks.
 
@@ -76,17 +98,26 @@ class Place(str):
 
 
 def root_of(store: Any, prefix: str) -> str:
-    """Return the folder of a store in which processes lock names; empty if they do not.
+    """Return the root of a store, by which processes find the folders in which they lock names; empty if they do not.
 
     Parameters
     ----------
     store : Store
+        With folders of its own (``locks_folders``), or in a database that lies in one (``locked_in``).
     prefix : str
         Its ``lock_prefix``.
     """
-    if sys.platform != "linux" or not getattr(store, "locks_folders", False):
+    if sys.platform != "linux":
         return ""
-    root = prefix.removeprefix("file:")
+    if getattr(store, "locks_folders", False):
+        root = prefix.removeprefix("file:")
+        return root if _is_trusted(root) else ""
+    folder: str | None = getattr(store, "locked_in", None)
+    return _Database(prefix, folder) if folder and _is_trusted(folder) else ""
+
+
+def _is_trusted(root: str) -> bool:
+    """Return True if the file system of a folder is known to keep locks."""
     trusted = _trusted.get(root)
     if trusted is None:
         if len(_trusted) >= _MAX_TRUSTED:
@@ -95,7 +126,7 @@ def root_of(store: Any, prefix: str) -> str:
         # Before other threads find the root among those that are trusted.
         (_apart.add if trusted and _is_apart(root) else _apart.discard)(root)
         _trusted[root] = trusted
-    return root if trusted else ""
+    return trusted
 
 
 def _is_apart(root: str) -> bool:
@@ -141,7 +172,9 @@ def _node_place(
     root: str, path: str, kind: str = "node", required: bool = False, *, shared: bool = False
 ) -> Place:
     above, _, name = (f"{root}/{path}" if path else root).rpartition("/")
-    if not path and root in _apart:
+    if type(root) is _Database:
+        above, name = root.folder, root.beginning + path
+    elif not path and root in _apart:
         above, name = root, "."
     place = Place(f"{'.' if kind == 'below' else 0}:{root}/{path}")  # all nodes below a node come before all nodes
     place.folder, place.names, place.shared, place.required = above or "/", (f"{kind}:{name}",), shared, required
@@ -151,13 +184,18 @@ def _node_place(
 def chunk_place(root: str, scope: LockScope, key: str) -> Place:
     """Return the lock of a chunk."""
     place, path = Place(f"1:{root}/{key}"), scope.path
-    place.folder, place.names = (f"{root}/{path}", (key[len(path) + 1 :],)) if path else (root, (key,))
+    if type(root) is _Database:
+        place.folder, place.names = root.folder, (root.beginning + key,)
+    else:
+        place.folder, place.names = (f"{root}/{path}", (key[len(path) + 1 :],)) if path else (root, (key,))
     place.shared, place.required = False, scope.required
     return place
 
 
 def array_place(root: str, scope: LockScope, keys: Callable[[], Sequence[str]] | None = None) -> Place:
     """Return the exclusive lock of all chunks of an array; or the shared lock of many chunks that are written whole.
+
+    For an array in a database the exclusive lock is one of all names in the folder.
 
     Parameters
     ----------
@@ -167,8 +205,12 @@ def array_place(root: str, scope: LockScope, keys: Callable[[], Sequence[str]] |
         Returns the keys of the chunks that are written whole.
     """
     place, path = Place(f"1:{root}/{scope.path}/"), scope.path
-    place.folder, skip = (f"{root}/{path}", len(path) + 1) if path else (root, 0)
-    place.names = None if keys is None else lambda: [key[skip:] for key in keys()]
+    beginning = ""
+    if type(root) is _Database:
+        place.folder, beginning, skip = root.folder, root.beginning, 0
+    else:
+        place.folder, skip = (f"{root}/{path}", len(path) + 1) if path else (root, 0)
+    place.names = None if keys is None else lambda: [beginning + key[skip:] for key in keys()]
     place.shared, place.required = keys is not None, scope.required
     return place
 
@@ -229,10 +271,11 @@ def lock_chunk(
 ) -> zarr_core.FolderLock | None:
     """Lock a chunk, blocking the thread; return None as :func:`lock_place` does.
 
-    A place is made only if the lock has to wait.
+    For a folder, a place is made only if the lock has to wait.
     """
-    path = scope.path
-    lock = try_lock(f"{root}/{path}", (key[len(path) + 1 :],)) if path else try_lock(root, (key,))
+    path, lock = scope.path, None
+    if type(root) is not _Database:
+        lock = try_lock(f"{root}/{path}", (key[len(path) + 1 :],)) if path else try_lock(root, (key,))
     return lock or lock_place(chunk_place(root, scope, key), called_off)
 
 

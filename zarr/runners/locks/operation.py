@@ -343,17 +343,13 @@ class Holder:
         self._claim = None
         return False
 
-    def share(self, store: Any, request: Transfer) -> None:
-        """Keep them out, blocking the thread: see :meth:`sharing`."""
-        if request.scope is not None:
-            wait(self.sharing(store, request), self.called_off)
+    def sharing(self, root: str, request: Transfer) -> Waits[None]:
+        """Keep writers of parts of chunks in other processes out of the chunks of a bulk write.
 
-    def sharing(self, store: Any, request: Transfer) -> Waits[None]:
-        """Keep writers of parts of chunks in other processes out of the chunks of a bulk write."""
-        scope = request.scope
-        root = "" if scope is None else folders.root_of(store, self._prefix)
-        if scope is not None and root:
-            lock = yield from folders.locking(folders.array_place(root, scope, request.names))
+        ``root`` is that of the store (``folders.root_of``).
+        """
+        if request.scope is not None and root:
+            lock = yield from folders.locking(folders.array_place(root, request.scope, request.names))
             if lock is not None:
                 self._files.append(lock)
 

@@ -116,6 +116,17 @@ class TransactionDatabase(DatabaseStore, TransactionStore):
         folder = f"{os.path.realpath(self._place)}.zarr-locks"
         return os.path.join(folder, check_prefix(path).replace("/", "%2F") or "%")
 
+    @property
+    def locked_in(self) -> str | None:
+        """Return the folder in which processes lock names that stand for the keys: the one that has the database.
+
+        Returns
+        -------
+        str or None
+            None if no other process uses the database.
+        """
+        return os.path.dirname(os.path.realpath(self._place))
+
     @abstractmethod
     def open_value_sync(self, key: str) -> AbstractContextManager[Callable[[ByteRequest], bytes] | None]:
         """Open the value of a key, to read ranges of it; return None if there is none."""

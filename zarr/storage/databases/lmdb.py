@@ -310,7 +310,8 @@ class LMDBStore(TransactionDatabase):
     """All keys in one LMDB database.
 
     Every change is a transaction; many values set at once are one transaction. Readers of any thread or process see the
-    last committed state without waiting. The memory map grows when it is full.
+    last committed state without waiting. The memory map grows when it is full. Processes that change parts of chunks,
+    or documents, wait for each other on local file systems of Linux; elsewhere set ``locking`` (see ``ArrayConfig``).
 
     Needs the package ``lmdb``: ``pip install "zarr[lmdb]"``.
 
@@ -396,6 +397,11 @@ class LMDBStore(TransactionDatabase):
             environment = environment_of(self._place, read_only=self.read_only, **self._options)
             self._environment = environment
         return environment
+
+    @property
+    def locked_in(self) -> str | None:
+        """Return the folder of the files of the database."""
+        return os.path.realpath(self._place) if self._options["subdir"] else super().locked_in
 
     # Reading
 

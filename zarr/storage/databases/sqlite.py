@@ -70,7 +70,8 @@ class SQLiteStore(TransactionDatabase):
     """All keys in one SQLite database, in a table ``zarr`` of keys ``k`` and values ``v``, as in zarr-python 2.
 
     Every change is a transaction; many values set at once are one transaction; any number of threads and processes may
-    read and write. With a write-ahead log, readers do not wait for writers.
+    read and write. With a write-ahead log, readers do not wait for writers. Processes that change parts of chunks, or
+    documents, wait for each other on local file systems of Linux; elsewhere set ``locking`` (see ``ArrayConfig``).
 
     Parameters
     ----------
@@ -142,6 +143,11 @@ class SQLiteStore(TransactionDatabase):
         """Close the database; the next use of the store opens it again."""
         super().close()
         self._connections.close()
+
+    @property
+    def locked_in(self) -> str | None:
+        """Return the folder of the database; None for one in memory."""
+        return None if self.is_temporary else super().locked_in
 
     # Reading
 

@@ -133,6 +133,12 @@ class WrapperStore(Store, Generic[T_Store]):
         """Return True if the nodes of the wrapped store are folders, in which processes lock names."""
         return bool(getattr(self._store, "locks_folders", False))
 
+    @property
+    def locked_in(self) -> str | None:
+        """Return the folder in which processes lock names for the wrapped store; None if its nodes are folders."""
+        folder: str | None = getattr(self._store, "locked_in", None)
+        return folder
+
     def lock_folder(self, path: str) -> str | None:
         """Return the folder of the lock files of a node of the wrapped store.
 
