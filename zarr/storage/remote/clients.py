@@ -7,7 +7,6 @@ number of bytes must be right. For other file systems, only the number of bytes 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,12 +17,24 @@ if TYPE_CHECKING:
 
 _RANGE: Final = re.compile(r"\s*bytes\s+(\d+)-(\d+)/(\d+|\*)\s*")
 
+_KINDS: Final = {
+    "fsspec.implementations.http": "http",
+    "s3fs.core": "s3",
+    "gcsfs.core": "gcs",
+    "gcsfs.extended_gcsfs": "gcs",
+    "adlfs.spec": "abfs",
+}
+"""Kinds of file systems, by the module of their reading."""
+
+REPEATED: Final = frozenset({"http", "s3"})
+"""The kinds whose requests the store repeats; the clients of others do that."""
+
 Span = tuple[int | None, int | None]
 """First byte and the one after the last, as in fsspec: a negative first one counts from the end."""
 
 
 def kind_of(fs: Any) -> str:
-    """Return "http" or "s3" for the file systems whose requests are made here, else an empty text.
+    """Return the kind of a file system whose requests this library makes: "http", "s3", "gcs", "abfs"; else "".
 
     Parameters
     ----------
@@ -33,7 +44,10 @@ def kind_of(fs: Any) -> str:
     module = getattr(type(fs)._cat_file, "__module__", "")
     if "_cat_file" in vars(fs):
         return ""
-    return {"fsspec.implementations.http": "http", "s3fs.core": "s3"}.get(module, "")
+    kind = _KINDS.get(module, "")
+    if kind == "gcs" and not type(fs)._pipe_file.__module__.startswith("gcsfs."):
+        return ""  # an upload on a condition goes past the method of a subclass
+    return kind
 
 
 def _bounds(span: Span, size: int) -> tuple[int, int]:
@@ -156,48 +170,6 @@ async def is_on_web(fs: Any, url: str, seconds: float) -> bool:
         if answer.status >= 500 or answer.status in (408, 429):
             answer.raise_for_status()
         return bool(answer.status < 400)
-
-
-async def get_from_s3(fs: Any, path: str, span: Span) -> tuple[bytes, str | None]:
-    """Return the bytes of an object and its entity tag: in one request, unless s3fs requests the parts of a large one.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such object.
-    StoreUnavailableError
-        If other bytes arrive.
-    """
-    bucket, key, version = fs.split_path(path)
-    if not key:
-        raise FileNotFoundError(path)
-    options = {"VersionId": version} if version else {}
-    if span != (None, None):
-        options["Range"] = header_of(span)
-    answer = await fs._call_s3("get_object", Bucket=bucket, Key=key, **options, **fs.req_kw)
-    body = answer["Body"]
-    try:
-        if span == (None, None) and answer["ContentLength"] > fs.default_block_size:
-            return bytes(await fs._cat_file(path)), _tag(answer)
-        data: bytes = await body.read()
-    finally:
-        body.close()
-    check_answer(path, span, len(data), answer.get("ContentRange"))
-    return data, _tag(answer)
-
-
-async def knows_conditions(fs: Any, path: str) -> bool:
-    """Return True if the botocore of a file system of S3 can store an object on a condition; s3fs would drop it."""
-    await fs.set_session()
-    client = await fs.get_s3(fs.split_path(path)[0])
-    members = client.meta.service_model.operation_model("PutObject").input_shape.members
-    return "IfMatch" in members and "IfNoneMatch" in members
-
-
-def _tag(answer: Mapping[str, Any]) -> str | None:
-    """Return the entity tag of an answer of S3, if it identifies the bytes."""
-    tag = answer.get("ETag")
-    return None if not tag or tag.startswith("W/") else tag
 
 
 async def get_from_others(fs: Any, path: str, span: Span) -> bytes:

@@ -28,7 +28,7 @@ from zarr.storage.keys import LOCKS_FOLDER, check_key, is_key, is_lock, is_parti
 from zarr.storage.local.files import write_file
 from zarr.storage.local.names import true_path
 from zarr.storage.ranges import check_byte_range
-from zarr.storage.remote import clients
+from zarr.storage.remote import clients, conditions
 from zarr.storage.remote.clients import allow_connections, clone, has_own_retries, make_async, without_retries
 from zarr.storage.remote.retries import Retries, RetryingStore, refuses_conditions, status_of
 from zarr.storage.url import MISTAKES, filesystem_of, naming_url
@@ -132,7 +132,8 @@ class FsspecStore(RetryingStore):
         self._root = _absolute(self.fs, path)
         self.allowed_exceptions = allowed_exceptions
         self._kind = clients.kind_of(self.fs)
-        self._retries = Retries(network if self._kind and not has_own_retries(self.fs) else {"tries": 1})
+        repeats = self._kind in clients.REPEATED and not has_own_retries(self.fs)
+        self._retries = Retries(network if repeats else {"tries": 1})
         self._process = _PROCESS
         self._listed = -_SECONDS_OF_SIZES
         self._forget_loops()
@@ -195,7 +196,7 @@ class FsspecStore(RetryingStore):
 
     def _once(self, what: str, path: str, call: Callable[[Any], Awaitable[T]]) -> Awaitable[T]:
         """Await a call that makes one request, which may be repeated; the call receives the file system."""
-        if not self._kind:
+        if self._kind not in clients.REPEATED:
             return call(self._filesystem())
         return self._retries.run(what, path, lambda _: call(self._filesystem()))
 
@@ -338,7 +339,7 @@ class FsspecStore(RetryingStore):
     async def get_versioned(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None, version: str | None = None
     ) -> tuple[Buffer, str | None] | None:
-        """Return a value or a range of it, and its version: the entity tag of an object of S3; see the base class."""
+        """Return a value or a range of it, and its version, if the file system has versions; see the base class."""
         span = _span(byte_range)
         if not self._is_open:
             await self._ensure_open()
@@ -361,8 +362,9 @@ class FsspecStore(RetryingStore):
         return prototype.buffer.from_bytes(data), tag
 
     async def _fetch(self, fs: Any, path: str, span: clients.Span) -> tuple[bytes, str | None]:
-        if self._kind == "s3":
-            return await clients.get_from_s3(fs, path, span)
+        get = conditions.GETS.get(self._kind)
+        if get is not None:
+            return await get(fs, path, span)
         if self._kind == "http":
             return await clients.get_from_web(fs, path, span, self._retries.request_seconds), None
         if _is_local(fs):  # which would wait for a pipe, and read a device for ever
@@ -480,19 +482,19 @@ class FsspecStore(RetryingStore):
 
     @property
     def supports_set_if_match(self) -> bool:
-        """Return True if the file system replaces a value on a condition: that of S3 does."""
-        return self._kind == "s3"
+        """Return True if the file system replaces a value on a condition: those of S3, Google and Azure do."""
+        return self._kind in conditions.PUTS
 
     async def set_if_version(self, key: str, value: Buffer, version: str | None) -> bool:
         """Store ``value`` if the key still has the value of a version (None: no value); see the base class."""
         return await self._set_compared(key, value, version)
 
     async def _put_compared(self, key: str, data: bytes, version: str | None) -> bool:
-        fs, path = self._filesystem(), self._path(key)
-        if self._kind != "s3" or not await clients.knows_conditions(fs, path):
-            raise NotImplementedError(f"{self!r} (or this release of botocore) has no conditional requests")
+        put = conditions.PUTS.get(self._kind)
+        if put is None:
+            raise NotImplementedError(f"{self!r} has no conditional requests")
         try:
-            await fs._pipe_file(path, data, **({"mode": "create"} if version is None else {"IfMatch": version}))
+            await put(self._filesystem(), self._path(key), data, version)
         except FileExistsError:
             return False
         except FileNotFoundError:
