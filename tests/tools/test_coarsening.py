@@ -164,3 +164,55 @@ def test_marks_that_no_element_has(value: Any) -> None:
     array = zarr.create_array({}, data=data, dimension_names=("y", "x"), attributes={"_FillValue": value})
     found = zarr.tools.coarsen(array, {}, method="min", levels=1)["1"][:]
     np.testing.assert_array_equal(found, [[0, 2], [9 if value == [7, 8] else 8, 10]])
+
+
+def described(version: str) -> zarr.Group:
+    """Return an image of OME-Zarr with one level, the sizes of its elements and a channel."""
+    zarr_format: Any = 3 if version == "0.5" else 2
+    group = zarr.create_group({}, zarr_format=zarr_format)
+    data = np.arange(2 * 4 * 64 * 64, dtype="u2").reshape(2, 4, 64, 64)
+    names = ("c", "z", "y", "x")
+    own: dict[str, Any] = {"dimension_names": names} if zarr_format == 3 else {}
+    group.create_array("full", data=data, chunks=(1, 4, 32, 32), **own)
+    axes = [{"name": name, "type": "space", "unit": "micrometer"} for name in names]
+    axes[0] = {"name": "c", "type": "channel"}
+    changes = [{"type": "scale", "scale": [1, 2, 0.25, 0.25]}, {"type": "translation", "translation": [0, 9, 0, 0]}]
+    image = {"name": "cells", "axes": axes, "datasets": [{"path": "full", "coordinateTransformations": changes}]}
+    document = {"multiscales": [image], "omero": {"channels": [{"label": "DAPI"}, {"label": "GFP"}]}}
+    group.attrs.update({"ome": {"version": "0.5"} | document} if zarr_format == 3 else document)
+    return group
+
+
+@pytest.mark.parametrize("version", ["0.4", "0.5"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_sizes_of_an_image_of_ome_zarr_are_kept(version: str, whole: bool) -> None:
+    group = described(version)
+    source = group if whole else group["full"]
+    ome = zarr.tools.coarsen(source, {}, factors={"y": 2, "x": 2}).attrs["ome"]
+    (image,) = ome["multiscales"]
+    assert image["name"] == "cells"
+    assert [axis.get("unit") for axis in image["axes"]] == [None, "micrometer", "micrometer", "micrometer"]
+    assert [dataset["coordinateTransformations"] for dataset in image["datasets"]] == [
+        [{"type": "scale", "scale": [1, 2, 0.25, 0.25]}, {"type": "translation", "translation": [0, 9, 0, 0]}],
+        [{"type": "scale", "scale": [1, 2, 0.5, 0.5]}, {"type": "translation", "translation": [0, 9, 0.125, 0.125]}],
+    ]
+    assert [channel["label"] for channel in ome["omero"]["channels"]] == ["DAPI", "GFP"]
+
+
+def test_a_group_without_metadata_of_ome_zarr_is_no_image() -> None:
+    group = zarr.group()
+    group.create_array("a", shape=(4, 4), dtype="u1")
+    with pytest.raises(ValueError, match="coarsen takes one array; it has a"):
+        zarr.tools.coarsen(group, {})
+
+
+def test_coarser_levels_lie_at_the_same_place_of_the_earth() -> None:
+    place = {"spatial:transform": [10.0, 0.0, 3e5, 0.0, -10.0, 5e6], "spatial:shape": [64, 65], "units": "m"}
+    names = ("band", "y", "x")
+    array = zarr.create_array({}, shape=(1, 64, 65), chunks=(1, 16, 16), dtype="f4", dimension_names=names)
+    array.attrs.update(place)
+    pyramid = zarr.tools.coarsen(array, {}, convention="geozarr", levels=2)
+    assert dict(pyramid["0"].attrs) == place
+    assert pyramid["2"].attrs["spatial:transform"] == [40.0, 0.0, 3e5, 0.0, -40.0, 5e6]
+    assert pyramid["2"].attrs["spatial:shape"] == [16, 17]
+    assert pyramid["2"].attrs["units"] == "m"

@@ -40,7 +40,7 @@ def test_ome_tiff_there_and_back(target: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(group["0"][...], STACK)
     np.testing.assert_array_equal(group["1"][...], STACK[:, ::2, ::2])
     assert (group["0"].chunks, group["0"].metadata.dimension_names) == ((1, 32, 64), ("c", "y", "x"))
-    lost = "/: OME-XML besides names of channels, sizes and units: it is written anew"
+    lost = "/: OME-XML besides names and colours of channels, sizes and units: it is written anew"
     carried(group, tmp_path / "b.ome.tif", lost)
     again = carried(tmp_path / "b.ome.tif", {})
     assert again.attrs["ome"] == group.attrs["ome"]

@@ -219,8 +219,8 @@ LOSSES: dict[str, list[str]] = {
         "/time: that the dimension is unlimited: each array of Zarr can be resized",
         "/time: chunks of shape (512,): none of NetCDF-4 is longer than a dimension",
     ],
-    "axes.ome.tif": ["/: OME-XML besides names of channels, sizes and units: it is written anew"],
-    "pyramid.ome.tif": ["/: OME-XML besides names of channels, sizes and units: it is written anew"],
+    "axes.ome.tif": ["/: OME-XML besides names and colours of channels, sizes and units: it is written anew"],
+    "pyramid.ome.tif": ["/: OME-XML besides names and colours of channels, sizes and units: it is written anew"],
     "map.tif": ["/: the fill value -1", "/: chunks of shape (2, 40, 50): tiles are of shape (48, 64)"],
     "odd_tiles.tif": ["/: the fill value -1", "/: chunks of shape (2, 32, 16): tiles are of shape (32, 16)"],
 }

@@ -158,9 +158,28 @@ def test_ome_pyramids(tmp_path: Path) -> None:
     assert scales == [[1.0, 0.5, 0.25], [1.0, 1.0, 0.5], [1.0, 2.0, 1.0]]
     assert [channel["label"] for channel in contents.attributes["ome"]["omero"]["channels"]] == ["a", "b", "c"]
     assert contents.attributes["ome_xml"].startswith("<?xml")
-    lost = ["/: OME-XML besides names of channels, sizes and units: it is written anew"]
+    lost = ["/: OME-XML besides names and colours of channels, sizes and units: it is written anew"]
     check_trip(contents, tmp_path / "b.ome.tif", read_tiff, write_tiff, lost)
     assert ome_told(tmp_path / "b.ome.tif") == contents.attributes["ome"]
+
+
+def channels_of(path: Path, **told: Any) -> list[dict[str, Any]]:
+    tifffile.imwrite(path, STACK, metadata={"axes": "CYX", **told}, photometric="minisblack")
+    found: list[dict[str, Any]] = ome_told(path)["omero"]["channels"]
+    return found
+
+
+def test_colours_of_channels(tmp_path: Path) -> None:
+    path = tmp_path / "a.ome.tif"
+    own = channels_of(path, Channel={"Color": [65535, -16776961, 16711935]}, SignificantBits=4)
+    assert [channel["color"] for channel in own] == ["0000FF", "FF0000", "00FF00"]
+    assert own[0]["window"] == {"min": 0, "max": 15, "start": 0, "end": 15}
+    write_tiff(read(path), str(tmp_path / "b.ome.tif"), [])
+    again = ome_told(tmp_path / "b.ome.tif")["omero"]["channels"]
+    assert [channel["color"] for channel in again] == ["0000FF", "FF0000", "00FF00"]
+    chosen = channels_of(path, Channel={"Name": ["a", "b", "c"]}, SignificantBits=2**70)
+    assert len({channel["color"] for channel in chosen}) == 3
+    assert chosen[0]["window"]["max"] == np.iinfo(STACK.dtype).max
 
 
 def test_axes_of_ome_are_brought_into_its_order(tmp_path: Path) -> None:

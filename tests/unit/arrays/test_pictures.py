@@ -194,6 +194,27 @@ def test_dates(units: str, expected: str | None) -> None:
     assert decode(other, other[...])[0] == 2
 
 
+@pytest.mark.parametrize(
+    ("units", "calendar", "number", "expected"),
+    [
+        ("days since 1800-1-1", "standard", 70_000, "1991-08-28"),
+        ("days since 1850-01-01", "standard", 91_250, "2099-11-01"),
+        ("hours since 1-1-1 00:00:0.0", "gregorian", 17_522_904, "2000-01-01"),
+        ("hours since 1-1-1 00:00:0.0", "proleptic_gregorian", 17_522_904, "2000-01-03"),
+        ("days since 0001-01-01", "standard", 1, None),
+        ("days since 1850-01-01", "noleap", 365 * 140 + 58, "1990-02-28"),
+        ("days since 1850-01-01", "noleap", 365 * 146 + 59, "1996-03-01"),
+        ("days since 1996-03-01 12:00", "365_day", 365, "1997-03-01T12:00"),
+        ("days since 0000-01-01", "noleap", 730_000, "2000-01-01"),
+    ],
+)
+def test_dates_of_calendars(units: str, calendar: str, number: int, expected: str | None) -> None:
+    from zarr.arrays.show.cf import decode
+
+    array = zarr.create_array({}, data=np.array([number]), attributes={"units": units, "calendar": calendar})
+    assert decode(array, array[...])[0] == (number if expected is None else np.datetime64(expected))
+
+
 def test_large_arrays_are_read_in_steps() -> None:
     shown = choose_shown((3, 20_000, 30_000), None)
     assert shown.items == (1, range(0, 20_000, 16), range(0, 30_000, 16))

@@ -27,6 +27,17 @@ def test_files_of_other_formats_are_read_in_place(run: Run, tmp_path: Path) -> N
     assert "zarr convert" in run("attrs", "set", place, "a=1", code=1).err
 
 
+def test_an_unlimited_dimension_is_no_reason_for_a_warning(run: Run, tmp_path: Path) -> None:
+    h5netcdf = pytest.importorskip("h5netcdf", reason="h5netcdf is not installed")
+    with h5netcdf.File(tmp_path / "a.nc", "w") as file:
+        file.dimensions = {"time": None}
+        file.resize_dimension("time", 3)
+        file.create_variable("time", ("time",), "i4", data=np.arange(3))
+    done = run("tree", f"{tmp_path}/a.nc")
+    assert "time (3,) int32" in done.out
+    assert done.err == ""
+
+
 def test_tree(store: str, run: Run) -> None:
     assert run("tree", store).out == "/\n├── a\n│   ├── s (8,) uint8\n│   └── x (10, 4) int32\n└── b\n"
     assert run("tree", store, "--level", "0").out == "/\n├── a\n└── b\n"

@@ -14,12 +14,15 @@ import numpy.typing as npt
 from zarr.errors import NodeNotFoundError
 from zarr.storage.path import StorePath
 
-_SINCE: Final = re.compile(r"(day|hour|minute|second|millisecond|microsecond)s? since (\d{4}-\d{1,2}-\d{1,2})(.*)")
-_CLOCK: Final = re.compile(r"[T ]?(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d*)?)?\s*(?:Z|UTC|[+-]0?0:?00)?")
-_CALENDARS: Final = ("standard", "gregorian", "proleptic_gregorian")
-_NANOSECONDS: Final = {
-    "day": 86_400_000_000_000, "hour": 3_600_000_000_000, "minute": 60_000_000_000, "second": 1_000_000_000,
-    "millisecond": 1_000_000, "microsecond": 1000,
+_SINCE: Final = re.compile(r"(day|hour|minute|second|millisecond|microsecond)s? since (\d{1,4}-\d{1,2}-\d{1,2})(.*)")
+_CLOCK: Final = re.compile(r"[T ]?(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.\d*)?)?\s*(?:Z|UTC|[+-]0?0:?00)?")
+_MIXED: Final = ("standard", "gregorian")
+_NO_LEAP: Final = ("noleap", "365_day")
+_CALENDARS: Final = (*_MIXED, *_NO_LEAP, "proleptic_gregorian")
+_REFORM: Final = "1582-10-15"
+_MICROSECONDS: Final = {
+    "day": 86_400_000_000, "hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000, "millisecond": 1000,
+    "microsecond": 1,
 }  # fmt: skip
 
 
@@ -40,7 +43,8 @@ def decode(array: Any, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return values of an array decoded by its attributes: missing ones are NaN, others scaled; numbers become dates.
 
     ``_FillValue`` and ``missing_value`` mark missing values, and so does the fill value of arrays that xarray wrote in
-    format 2. ``units`` such as "days since 2000-01-01" give dates, in the usual calendars.
+    format 2. ``units`` such as "days since 2000-01-01" give dates, in the calendars whose days NumPy has: the usual
+    ones, and that without leap days.
 
     Parameters
     ----------
@@ -102,25 +106,54 @@ def missing_values(array: Any) -> npt.NDArray[Any]:
 
 
 def _dates(values: npt.NDArray[Any], attributes: dict[str, Any]) -> npt.NDArray[Any] | None:
-    """Return numbers as dates if their units are dates, in a calendar that NumPy has; else None."""
+    """Return numbers as dates if their units are dates, in a calendar whose days NumPy has; else None."""
     found = _SINCE.match(str(attributes.get("units", "")))
-    if found is None or attributes.get("calendar", "standard") not in _CALENDARS:
+    calendar = str(attributes.get("calendar", "standard")).lower()
+    if found is None or calendar not in _CALENDARS:
         return None
     unit, day, rest = found.groups()
     clock = _CLOCK.fullmatch(rest.strip()) if rest.strip() else None
     if rest.strip() and clock is None:
         return None
+    year, month, of_month = day.split("-")
     try:
-        start = np.datetime64("-".join(part.zfill(2) for part in day.split("-")), "ns")
+        start: np.datetime64[Any] = np.datetime64(f"{year:0>4}-{month:0>2}-{of_month:0>2}", "us")
     except ValueError:
         return None
+    reform = np.datetime64(_REFORM, "us")
+    if calendar in _MIXED and start < reform:
+        start = start + _days_of_julian(int(year) - (int(month) < 3))
     if clock is not None:
         hours, minutes, seconds = (int(part or 0) for part in clock.groups())
         start = start + np.timedelta64(hours * 3600 + minutes * 60 + seconds, "s")
-    steps = values.astype("f8") * _NANOSECONDS[unit]
-    good = np.isfinite(steps) & (np.abs(steps) < 2**62)
-    passed = np.where(good, steps, 0).round().astype("m8[ns]")
-    return np.where(good, start + passed, np.datetime64("NaT", "ns"))
+    steps = values.astype("f8") * _MICROSECONDS[unit]
+    good = np.isfinite(steps) & (np.abs(steps) < 2**61)
+    passed = np.where(good, steps, 0).round().astype("m8[us]")
+    dates = _after_without_leap_days(start, passed) if calendar in _NO_LEAP else start + passed
+    if calendar in _MIXED and (dates[good] < reform).any():
+        return None  # days of the Julian calendar
+    return np.where(good, dates, np.datetime64("NaT", "us"))
+
+
+def _days_of_julian(year: int) -> np.timedelta64:
+    """Return how many days later NumPy has a date of the Julian calendar; the year begins with March."""
+    return np.timedelta64(year // 100 - year // 400 - 2, "D")
+
+
+def _after_without_leap_days(start: np.datetime64, passed: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the dates that lie some time after another one, if no year has a 29th of February."""
+    day, (first, is_leap) = np.timedelta64(1, "D"), _year_of(start.astype("M8[Y]"))
+    begun = start - first
+    passed = passed + (begun - day if is_leap and begun >= 60 * day else begun)
+    years, within = np.divmod(passed, 365 * day)
+    first, is_leap = _year_of(start.astype("M8[Y]") + years)
+    return np.asarray(first + within + (is_leap & (within >= 59 * day)) * day)
+
+
+def _year_of(year: Any) -> tuple[Any, Any]:
+    """Return the first moment of a year, and whether it is a leap year."""
+    first = year.astype("M8[us]")
+    return first, (year + 1).astype("M8[us]") - first == np.timedelta64(366, "D")
 
 
 def coordinate(array: Any, axis: int, picked: range) -> tuple[npt.NDArray[Any], str] | None:

@@ -9,6 +9,9 @@ from zarr._lazy import load, load_extra
 from zarr.storage.foreign_files import HDF5, HDF5_STARTS, NETCDF3, NPY, PARQUET, TIFF
 from zarr.tools.conversion.contents import Contents
 
+UNLIMITED: Final = "that the dimension is unlimited: each array of Zarr can be resized"
+"""A loss that hides nothing of a file."""
+
 
 class Format(NamedTuple):
     """A format of files.

@@ -15,7 +15,7 @@ from zarr.errors import ZarrUserWarning
 from zarr.groups.group import Group
 from zarr.notices import warn
 from zarr.storage import ReferenceStore
-from zarr.tools.conversion.formats import Format, format_of_file, library_of
+from zarr.tools.conversion.formats import UNLIMITED, Format, format_of_file, library_of
 
 REFERRERS: Final = {
     **dict.fromkeys(("hdf5", "netcdf"), "hdf5.references:references_of_hdf5"),
@@ -91,7 +91,7 @@ def refer(
 def open_in_place(path: str) -> ReferenceStore | None:
     """Return a store over the bytes of a file, to read; None if it is no file that can be referred to.
 
-    What the references cannot carry is a warning.
+    What the references cannot show is a warning.
 
     Raises
     ------
@@ -117,6 +117,8 @@ def open_in_place(path: str) -> ReferenceStore | None:
     except OSError as error:
         raise ValueError(f"{path} cannot be read as {row.title}: {error}") from error
     for text in losses:
+        if text.endswith(UNLIMITED):
+            continue  # nearly every file of NetCDF has such a dimension, and all of it is shown
         warn(f"{path} is not all shown: {text}", ZarrUserWarning)
     return ReferenceStore(found, folder=os.path.dirname(file), name=path)
 

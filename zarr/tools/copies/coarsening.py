@@ -24,7 +24,16 @@ from zarr.tools.copies.jobs import (
     open_ends,
 )
 from zarr.tools.copies.layouts import choose_route
-from zarr.tools.copies.multiscales import MULTISCALES, Place, geozarr_levels, ome_axes, ome_image
+from zarr.tools.copies.multiscales import (
+    MULTISCALES,
+    Described,
+    Place,
+    coarser_place,
+    find_ome,
+    geozarr_levels,
+    ome_axes,
+    ome_image,
+)
 from zarr.tools.copies.reductions import Method, check_method, reduce_blocks
 from zarr.tools.copies.regions import Region, Regions, every, longest
 from zarr.tools.plans.plan import MEMORY, Part, Plan, Stage, parse_bytes
@@ -80,12 +89,13 @@ def coarsen(
     """Make a pyramid: a group with a copy of an array, ``0``, and coarser levels of it, ``1``, ``2`` …
 
     Each level has the chunks, shards and codecs of the array. The group gets the metadata of a pyramid when all levels
-    are complete.
+    are complete. Where the group of the array has metadata of OME-Zarr that name it, sizes and units of its elements,
+    names of axes and channels are carried over.
 
     Parameters
     ----------
-    source : Array, store, path or URL
-        The array.
+    source : Array, Group, store, path or URL
+        The array; or a group with metadata of OME-Zarr, whose finest level is taken.
     target : store, path or URL
         The place of the new group.
     factors : int, sequence of int, or mapping, default 2
@@ -131,22 +141,45 @@ def coarsen(
     ([(8, 8), (4, 4), (2, 2)], 13.5)
     """
     node, place = open_ends(source, target, path, storage_options)
-    array = refuse_group(node, "coarsen")
+    array, described = _described(node)
     check_apart(array, place)
     check_method(method, array.dtype)
-    pyramid = _Pyramid(array, place, parse_factors(factors, array), method, levels, convention, overwrite)
+    names = _names(array, described)
+    number_of_each = parse_factors(factors, array.shape, names)
+    pyramid = _Pyramid(array, place, number_of_each, method, levels, convention, overwrite, names, described)
     plan = pyramid.plan(int(parse_bytes(memory) * SHARE))
     return plan if dry_run else plan.run(executor, progress, resume)
 
 
-def parse_factors(factors: int | Sequence[int] | Mapping[str, int], array: Array[Any]) -> tuple[int, ...]:
-    """Return the factor of each axis.
+def _described(node: Array[Any] | Group) -> tuple[Array[Any], Described | None]:
+    """Return an array, or the finest level of an image, and what the metadata of OME-Zarr of its group say of it."""
+    if isinstance(node, Group):
+        found = find_ome(node.attrs)
+        level = node.get(found.level.get("path", "")) if found else None
+        return (level, found) if isinstance(level, Array) else (refuse_group(node, "coarsen"), None)
+    above, _, name = node.path.rpartition("/")
+    try:
+        group = zarr.open_group(StorePath(node.store, above), mode="r") if name else None
+    except FileNotFoundError:
+        group = None
+    return node, None if group is None else find_ome(group.attrs, name)
+
+
+def _names(array: Array[Any], described: Described | None) -> tuple[str | None, ...]:
+    """Return the names of the dimensions of an array: its own ones, or those of the axes of its image."""
+    names = dimension_names(array)
+    return names if any(names) or described is None else described.names(array.ndim)
+
+
+def parse_factors(
+    factors: int | Sequence[int] | Mapping[str, int], shape: tuple[int, ...], names: Sequence[str | None]
+) -> tuple[int, ...]:
+    """Return the factor of each axis, of an array with a shape and names of dimensions.
 
     Raises
     ------
     ValueError
     """
-    names = dimension_names(array)
     if isinstance(factors, Mapping):
         if unknown := set(factors) - set(names):
             raise ValueError(f"the array has no dimension {sorted(unknown)[0]!r}: its dimensions are {names}")
@@ -154,14 +187,14 @@ def parse_factors(factors: int | Sequence[int] | Mapping[str, int], array: Array
     elif isinstance(factors, int):
         space = [name in _SPACE for name in names]
         if not any(space):
-            space = [axis >= array.ndim - 2 for axis in range(array.ndim)]
+            space = [axis >= len(shape) - 2 for axis in range(len(shape))]
         found = tuple(factors if coarser else 1 for coarser in space)
     else:
         found = tuple(factors)
-    if len(found) != array.ndim or any(factor < 1 for factor in found):
-        raise ValueError(f"factors {factors!r} do not fit an array of shape {array.shape}: one of 1 or more an axis")
+    if len(found) != len(shape) or any(factor < 1 for factor in found):
+        raise ValueError(f"factors {factors!r} do not fit an array of shape {shape}: one of 1 or more an axis")
     if all(factor == 1 for factor in found):
-        raise ValueError(f"factors {factors!r} make no coarser level of shape {array.shape}: give 2 or more")
+        raise ValueError(f"factors {factors!r} make no coarser level of shape {shape}: give 2 or more")
     return found
 
 
@@ -177,11 +210,14 @@ class _Pyramid:
         levels: int | None,
         convention: Convention | None,
         overwrite: bool,
+        names: tuple[str | None, ...],
+        described: Described | None,
     ) -> None:
         if convention not in ("ome", "geozarr", None):
             raise ValueError(f"convention must be 'ome', 'geozarr' or None, not {convention!r}")
         self.array, self.place, self.factors, self.method = array, place, factors, method
         self.convention, self.overwrite = convention, overwrite
+        self.names, self.described = names, described
         self.shapes = list(self._shapes(levels))
         self.attributes = self._attributes()
 
@@ -237,7 +273,14 @@ class _Pyramid:
         zarr.create_group(place, overwrite=overwrite, zarr_format=zarr_format)
         finest = zarr.from_array(place / "0", data=self.array, write_data=False, zarr_format=zarr_format)
         for level, shape in enumerate(self.shapes[1:], 1):
-            _make_level(place / str(level), finest, shape)
+            self._make_level(place / str(level), finest, level, shape)
+
+    def _make_level(self, place: StorePath, finest: Array[Any], level: int, shape: tuple[int, ...]) -> None:
+        """Create a level with the layout of the finest one, and say where on the earth its larger elements are."""
+        made = zarr.from_array(place, data=finest, write_data=False, chunks=finest.chunks, shards=finest.shards)
+        made.resize(shape)
+        scale = [float(factor**level) for factor in self.factors]
+        made.attrs.update(coarser_place(finest.attrs, self.names, scale, shape))
 
     @property
     def _zarr_format(self) -> Literal[2, 3]:
@@ -263,19 +306,18 @@ class _Pyramid:
             yield scale, first
 
     def _ome(self) -> dict[str, Any]:
-        names, missing = dimension_names(self.array), len(_AXES) - self.array.ndim
-        axes = ome_axes(names if any(names) else (None,) * -missing + _AXES[max(0, missing) :])
-        image = ome_image(self.array.basename or "image", axes, self._places())
-        return {"ome": {"version": "0.5", "multiscales": [image | {"type": self.method}]}}
+        missing = len(_AXES) - self.array.ndim
+        axes = ome_axes(self.names if any(self.names) else (None,) * -missing + _AXES[max(0, missing) :])
+        if self.described is None:
+            image = ome_image(self.array.basename or "image", axes, self._places())
+            return {"ome": {"version": "0.5", "multiscales": [image | {"type": self.method}]}}
+        name = self.described.image.get("name") or self.array.basename
+        places = (self.described.below(*place) for place in self._places())
+        image = ome_image(name, self.described.axes(axes), places)
+        return {"ome": self.described.channels | {"version": "0.5", "multiscales": [image | {"type": self.method}]}}
 
     def _geozarr(self) -> dict[str, Any]:
         places = list(self._places())
         steps = places[:1] + places[1:2] * (len(places) - 1)
         method = "average" if self.method == "mean" else self.method
         return {"zarr_conventions": [MULTISCALES], "multiscales": geozarr_levels(steps) | {"resampling_method": method}}
-
-
-def _make_level(place: StorePath, finest: Array[Any], shape: tuple[int, ...]) -> None:
-    """Create a level with the layout of the finest one and another shape."""
-    made = zarr.from_array(place, data=finest, write_data=False, chunks=finest.chunks, shards=finest.shards)
-    made.resize(shape)

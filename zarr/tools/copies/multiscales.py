@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 MULTISCALES: Final = {
     "uuid": "d35379db-88df-4056-af3a-620245f8e347",
@@ -16,6 +16,70 @@ AXIS_TYPES: Final = {"x": "space", "y": "space", "z": "space", "t": "time", "tim
 
 Place: TypeAlias = tuple[Sequence[float], Sequence[float] | None]
 """The scale of a level and, if it is known, the middle of its first element, along each axis."""
+
+
+class Described(NamedTuple):
+    """What the metadata of OME-Zarr of a group say of an image: all of them, its entry, and one of its levels."""
+
+    document: Mapping[str, Any]
+    image: Mapping[str, Any]
+    level: Mapping[str, Any]
+
+    def names(self, ndim: int) -> tuple[str | None, ...]:
+        """Return the names of the axes, if there are so many."""
+        axes = [axis.get("name") for axis in self.image.get("axes", ()) if isinstance(axis, Mapping)]
+        return tuple(axes) if len(axes) == ndim else (None,) * ndim
+
+    def axes(self, axes: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+        """Return axes with the units that this image has for axes of these names."""
+        own = [axis for axis in self.image.get("axes", ()) if isinstance(axis, Mapping)]
+        units = {axis.get("name"): {"unit": axis["unit"]} for axis in own if "unit" in axis}
+        return [dict(axis) | units.get(axis["name"], {}) for axis in axes]
+
+    @property
+    def channels(self) -> dict[str, Any]:
+        """The names, colours and ranges of channels, which are those of every level."""
+        return {"omero": self.document["omero"]} if "omero" in self.document else {}
+
+    def below(self, scale: Sequence[float], first: Sequence[float] | None) -> Place:
+        """Return a place that is given in elements of this level, in the units of the image."""
+        scale, first = list(scale), list(first or [0.0] * len(scale))
+        for change in (*_changes(self.level), *_changes(self.image)):
+            if change.get("type") == "scale":
+                scale = [a * b for a, b in zip(scale, change["scale"], strict=True)]
+                first = [a * b for a, b in zip(first, change["scale"], strict=True)]
+            elif change.get("type") == "translation":
+                first = [a + b for a, b in zip(first, change["translation"], strict=True)]
+        return scale, first
+
+
+def _changes(entry: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    found: Iterable[Mapping[str, Any]] = entry.get("coordinateTransformations", ())
+    return found
+
+
+def find_ome(attributes: Mapping[str, Any], path: str | None = None) -> Described | None:
+    """Return what attributes of a group, of OME-Zarr 0.4 or 0.5, say of a level; None if they do not name it.
+
+    Parameters
+    ----------
+    attributes : mapping
+    path : str, optional
+        The path of the level below the group. Default: the finest one of the first image.
+
+    Examples
+    --------
+    >>> entry = ome_image("image", ome_axes(("y", "x")), [([0.5, 0.5], None)])
+    >>> find_ome({"ome": {"multiscales": [entry]}}, "0").below([2.0, 2.0], [0.5, 0.5])
+    ([1.0, 1.0], [0.25, 0.25])
+    """
+    document = attributes.get("ome", attributes)
+    images = document.get("multiscales") if isinstance(document, Mapping) else None
+    for image in images if isinstance(images, list) else ():
+        for level in image.get("datasets", ()) if isinstance(image, Mapping) else ():
+            if isinstance(level, Mapping) and path in (None, level.get("path")):
+                return Described(document, image, level)
+    return None
 
 
 def ome_axes(names: Sequence[str | None], units: Mapping[str, str] | None = None) -> list[dict[str, str]]:
@@ -86,6 +150,42 @@ def geozarr_levels(relative: Sequence[Place]) -> dict[str, Any]:
         entry["transform"] = {"scale": list(scale), "translation": list(first or [0.0] * len(scale))}
         layout.append(entry)
     return {"layout": layout}
+
+
+def coarser_place(
+    attributes: Mapping[str, Any], names: Sequence[str | None], scale: Sequence[float], shape: Sequence[int]
+) -> dict[str, Any]:
+    """Return the attributes of the convention `spatial:` that differ in a coarser level.
+
+    Parameters
+    ----------
+    attributes : mapping
+        Those of the finest level.
+    names : sequence of str or None
+        The dimensions.
+    scale : sequence of float
+        Number of elements of the finest level for one of this level, along each axis.
+    shape : sequence of int
+        The shape of this level.
+
+    Examples
+    --------
+    >>> coarser_place({"spatial:transform": [10.0, 0.0, 300.0, 0.0, -10.0, 500.0]}, ("y", "x"), [4.0, 2.0], (5, 9))
+    {'spatial:transform': [20.0, 0.0, 300.0, 0.0, -40.0, 500.0]}
+    """
+    dimensions = attributes.get("spatial:dimensions", ["y", "x"])
+    known = isinstance(dimensions, list) and len(dimensions) == 2 and set(dimensions) <= set(names)
+    axes = [names.index(name) for name in dimensions] if known else [len(shape) - 2, len(shape) - 1]
+    if min(axes) < 0:
+        return {}
+    found: dict[str, Any] = {}
+    transform = attributes.get("spatial:transform")
+    if isinstance(transform, list) and len(transform) == 6:
+        y, x = (scale[axis] for axis in axes)
+        found["spatial:transform"] = [n * size for n, size in zip(transform, (x, y, 1, x, y, 1), strict=True)]
+    if "spatial:shape" in attributes:
+        found["spatial:shape"] = [shape[axis] for axis in axes]
+    return found
 
 
 def scale_between(finer: Sequence[int], coarser: Sequence[int]) -> list[float]:

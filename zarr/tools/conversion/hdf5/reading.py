@@ -8,6 +8,7 @@ import h5py
 import numpy as np
 
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents, lose
+from zarr.tools.conversion.formats import UNLIMITED
 from zarr.tools.conversion.hdf5.filters import codecs_of_filters
 from zarr.tools.conversion.hdf5.types import attributes_of, elements, zarr_dtype
 
@@ -172,7 +173,7 @@ class _Reader:
             lose(self.losses, path, f"the dimension, of length {scale.shape[0]}: no array has it")
 
     def _unlimited(self, path: str) -> None:
-        lose(self.losses, path, "that the dimension is unlimited: each array of Zarr can be resized")
+        lose(self.losses, path, UNLIMITED)
 
     def _dimensions(self, dataset: h5py.Dataset) -> tuple[str | None, ...] | None:
         names: list[str | None] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from xml.etree import ElementTree
 
@@ -27,13 +27,21 @@ UNITS: Final = {
 """Units of OME-XML, and their names in OME-Zarr."""
 
 
+_COLOURS: Final = ("0000FF", "00FF00", "FF0000", "00FFFF", "FF00FF", "FFFF00")
+
+
 class OmeImage(NamedTuple):
-    """The description of an image in OME-XML: its name, sizes of elements with units, and names of channels."""
+    """The description of an image in OME-XML: its name, sizes of elements with units, and channels.
+
+    Channels have names and colours; ``bits`` is the number of bits that a camera has written, or 0.
+    """
 
     name: str
     sizes: dict[str, float]
     units: dict[str, str]
     channels: tuple[str, ...]
+    colours: tuple[str, ...]
+    bits: int
 
 
 def parse_ome(text: str) -> list[OmeImage]:
@@ -55,7 +63,8 @@ def _parse_image(image: ElementTree.Element) -> OmeImage:
     pixels = image.find("{*}Pixels")
     sizes: dict[str, float] = {}
     units: dict[str, str] = {}
-    names: list[str] = []
+    channels: list[ElementTree.Element] = []
+    bits = 0
     if pixels is not None:
         for axis, tag, default in (
             *((a, f"PhysicalSize{a.upper()}", "µm") for a in "xyz"),
@@ -65,8 +74,35 @@ def _parse_image(image: ElementTree.Element) -> OmeImage:
                 sizes[axis] = size
                 unit = pixels.get(f"{tag}Unit", default)
                 units |= {axis: UNITS[unit]} if unit in UNITS else {}
-        names = [channel.get("Name", "") for channel in pixels.iterfind("{*}Channel")]
-    return OmeImage(image.get("Name", ""), sizes, units, tuple(names) if any(names) else ())
+        channels = list(pixels.iterfind("{*}Channel"))
+        bits = int(min(_positive(pixels.get("SignificantBits")) or 0, 64))
+    names = tuple(channel.get("Name", "") for channel in channels)
+    known = any(names) or any("Color" in channel.attrib for channel in channels)
+    colours = tuple(_colour(channel.get("Color"), number, len(names)) for number, channel in enumerate(channels))
+    return OmeImage(image.get("Name", ""), sizes, units, names if known else (), colours, bits)
+
+
+def _colour(text: str | None, number: int, many: int) -> str:
+    """Return a colour of OME-XML, a number of red, green, blue and opacity, as in OME-Zarr; else one that differs."""
+    try:
+        return f"{(int(text or '') >> 8) & 0xFFFFFF:06X}"
+    except ValueError:
+        return "FFFFFF" if many == 1 else _COLOURS[number % len(_COLOURS)]
+
+
+def ome_colours(channels: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
+    """Return the colours of channels of OME-Zarr for OME-XML; nothing if one of them has none.
+
+    Examples
+    --------
+    >>> ome_colours([{"color": "00FF00"}, {"color": "FF0000"}])
+    {'Color': [16711935, -16776961]}
+    """
+    try:
+        numbers = [int(channel["color"], 16) << 8 | 0xFF for channel in channels]
+    except (KeyError, TypeError, ValueError):
+        return {}
+    return {"Color": [number - (number >> 31 << 32) for number in numbers]} if max(numbers) < 1 << 32 else {}
 
 
 def _positive(text: str | None) -> float | None:

@@ -181,7 +181,7 @@ class _Image:
         self, file: Any, number: int, series: Any, ome: OmeImage | None, node: str, losses: list[str]
     ) -> None:
         self.file, self.number, self.series, self.node, self.losses = file, number, series, f"/{node}", losses
-        self.ome = ome or OmeImage("", {}, {}, ())
+        self.ome = ome or OmeImage("", {}, {}, (), (), 0)
         self.names = tuple(self._shaped().get("zarr", {}).get("dimension_names") or _names(series.axes))
         self.order = tuple(range(len(self.names)))
         if self.is_group:
@@ -306,8 +306,11 @@ class _Image:
     def _channels(self, finest: ArrayContents) -> list[dict[str, Any]]:
         dtype = np.dtype(finest.dtype)
         least, most = (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else (0, 1)
+        if dtype.kind == "u" and self.ome.bits:
+            most = min(most, 2**self.ome.bits - 1)
         window = {"min": least, "max": most, "start": least, "end": most}
-        return [{"label": name, "color": "FFFFFF", "window": window} for name in self.ome.channels]
+        pairs = zip(self.ome.channels, self.ome.colours, strict=True)
+        return [{"label": name, "color": colour, "window": window} for name, colour in pairs]
 
 
 def _names(axes: str) -> tuple[str | None, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from zarr._lazy import load
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents
-from zarr.tools.conversion.images.descriptions import UNITS
+from zarr.tools.conversion.images.descriptions import UNITS, ome_colours
 
 BLOCK: Final = 64 << 20
 """Maximum number of bytes of elements in memory at once."""
@@ -293,8 +293,9 @@ class _ImageWriter:
                 metadata |= {key: size, f"{key}Unit": _SYMBOLS.get(axis.get("unit", ""), "pixel")}
                 if axis.get("unit", "pixel") not in _SYMBOLS and "unit" in axis:
                     self.losses.append(f"{self.node}: the unit {axis['unit']!r} of the axis {axis['name']}")
-        channels = [channel.get("label", "") for channel in ome.get("omero", {}).get("channels", ())]
-        return metadata | ({"Channel": {"Name": channels}} if channels else {})
+        channels = ome.get("omero", {}).get("channels", ())
+        named = {"Name": [channel.get("label", "") for channel in channels]}
+        return metadata | ({"Channel": named | ome_colours(channels)} if channels else {})
 
     def _scale(self, image: Mapping[str, Any]) -> list[float]:
         changes = (image.get("datasets") or [{}])[0].get("coordinateTransformations", ())
@@ -340,7 +341,9 @@ class _ImageWriter:
         kept = {"tiff", "ome", "ome_xml"} if self.ome else set(self.attributes)
         self.losses += [f"{self.node}: the attribute {name!r}" for name in sorted(set(self.attributes) - kept)]
         if self.ome and "ome_xml" in self.attributes:
-            self.losses.append(f"{self.node}: OME-XML besides names of channels, sizes and units: it is written anew")
+            self.losses.append(
+                f"{self.node}: OME-XML besides names and colours of channels, sizes and units: it is written anew"
+            )
         for number, level in enumerate(self.image.levels):
             node = f"{self.node.rstrip('/')}/{number}" if self.image.group_attributes else self.node
             if self.image.group_attributes and level.attributes:
