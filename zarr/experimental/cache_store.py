@@ -18,8 +18,13 @@ __all__ = ["CacheStore", "WrapperStore"]
 
 logger = logging.getLogger("zarr.experimental.cache_store")
 
-Entry = tuple[str, ByteRequest | None]
-"""A key, and the cached part of its value (None: all of it)."""
+Entry = str | tuple[str, ByteRequest]
+"""What is cached: the whole value of a key, or a part of it."""
+
+
+def entry_of(key: str, byte_range: ByteRequest | None) -> Entry:
+    """Return the entry of a value, or of a part of it."""
+    return key if byte_range is None else (key, byte_range)
 
 
 class CacheRecords:
@@ -39,13 +44,16 @@ class CacheRecords:
         self.hits = self.misses = self.evictions = 0
         self.changes = 0
         """The number of removals: values read before a removal may be old ones."""
-        self.parts: dict[Entry, Buffer] = {}
-        self._entries: OrderedDict[Entry, tuple[int, float]] = OrderedDict()
+        # By the names that they have in zarr-python, since tests of caches look into them.
+        self.cache_order: OrderedDict[Entry, None] = OrderedDict()
+        self.key_sizes: dict[Entry, int] = {}
+        self.key_insert_times: dict[Entry, float] = {}
+        self.range_cache: dict[str, dict[ByteRequest, Buffer]] = {}
         self._storing: dict[Entry, int] = {}
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self.cache_order)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"max_age_seconds": self.max_age_seconds, "max_size": self.max_size}
@@ -57,13 +65,22 @@ class CacheRecords:
     def use(self, entry: Entry) -> bool:
         """Return True if an entry is cached and not too old, and mark it as used."""
         with self._lock:
-            found = self._entries.get(entry)
-            if found is None:
+            if not self.is_fresh(entry):
                 return False
-            if self.max_age_seconds != "infinity" and time.monotonic() - found[1] > self.max_age_seconds:
-                return False
-            self._entries.move_to_end(entry)
+            if entry in self.cache_order:
+                self.cache_order.move_to_end(entry)
             return True
+
+    def is_fresh(self, entry: Entry) -> bool:
+        """Return True if an entry is cached and not too old."""
+        moment = self.key_insert_times.get(entry)
+        if moment is None:
+            return False
+        return self.max_age_seconds == "infinity" or time.monotonic() - moment <= self.max_age_seconds
+
+    def part(self, entry: Entry) -> Buffer | None:
+        """Return a cached part of a value; None for whole values, which are in the cache store."""
+        return None if isinstance(entry, str) else self.range_cache.get(entry[0], {}).get(entry[1])
 
     def count(self, hit: bool) -> None:
         """Count a hit or a miss."""
@@ -82,13 +99,13 @@ class CacheRecords:
                 return False, []
             self._drop(entry)
             if self.max_size is not None and size > self.max_size:
-                logger.debug("%s (%d bytes) is larger than the whole cache", entry[0], size)
+                logger.debug("%s (%d bytes) is larger than the whole cache", entry, size)
                 return False, []
             gone: list[Entry] = []
             while self.max_size is not None and self.size + size > self.max_size:
-                if not self._entries:  # the rest is just being stored
+                if not self.cache_order:  # the rest is just being stored
                     return False, gone
-                oldest = next(iter(self._entries))
+                oldest = next(iter(self.cache_order))
                 self._drop(oldest)
                 self.evictions += 1
                 gone.append(oldest)
@@ -103,33 +120,41 @@ class CacheRecords:
             if self.changes != moment:
                 self.size -= size
                 return False
-            self._entries[entry] = (size, time.monotonic())
-            if part is not None:
-                self.parts[entry] = part
+            self.cache_order[entry] = None
+            self.key_sizes[entry], self.key_insert_times[entry] = size, time.monotonic()
+            if part is not None and not isinstance(entry, str):
+                self.range_cache.setdefault(entry[0], {})[entry[1]] = part
             return True
 
     def _drop(self, entry: Entry) -> None:
-        found = self._entries.pop(entry, None)
-        if found is not None:
-            self.size -= found[0]
-        self.parts.pop(entry, None)
+        self.cache_order.pop(entry, None)
+        self.key_insert_times.pop(entry, None)
+        self.size -= self.key_sizes.pop(entry, 0)
+        if not isinstance(entry, str) and entry[0] in self.range_cache:
+            parts = self.range_cache[entry[0]]
+            parts.pop(entry[1], None)
+            if not parts:
+                del self.range_cache[entry[0]]
 
     def forget(self, key: str, *, below: bool = False) -> list[str]:
         """Remove all entries of a key, or of all keys below a prefix; return the keys that were cached whole."""
         with self._lock:
             self.changes += 1
             prefix = f"{key.rstrip('/')}/" if key else ""
-            gone = [entry for entry in self._entries if (entry[0].startswith(prefix) if below else entry[0] == key)]
-            for entry in gone:
-                self._drop(entry)
-            return [name for name, part in gone if part is None]
+            gone = []
+            for entry in list(self.key_insert_times):
+                name = entry if isinstance(entry, str) else entry[0]
+                if name.startswith(prefix) if below else name == key:
+                    self._drop(entry)
+                    gone.append(entry)
+            return [entry for entry in gone if isinstance(entry, str)]
 
     def clear(self) -> None:
         """Remove all entries, but keep the counts."""
         with self._lock:
             self.changes += 1
-            self._entries.clear()
-            self.parts.clear()
+            for records in (self.cache_order, self.key_sizes, self.key_insert_times, self.range_cache):
+                records.clear()
             self.size = sum(self._storing.values())
 
 
@@ -196,10 +221,10 @@ class CacheStore(StepsStore):
             raise ValueError(f"max_size must be at least 0 bytes, not {max_size}")
         self._cache = cache_store
         self._cache_set_data = cache_set_data
-        self._records = CacheRecords(max_age_seconds, max_size)  # type: ignore[arg-type]
+        self._state = CacheRecords(max_age_seconds, max_size)  # type: ignore[arg-type]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        if "_state" in state:  # as zarr-python pickles it
+        if "max_age_seconds" in state:  # as zarr-python pickles it
             given = {name: state[name] for name in ("max_age_seconds", "max_size", "cache_set_data")}
             CacheStore.__init__(self, state["_store"], cache_store=state["_cache"], **given)
         else:
@@ -207,7 +232,7 @@ class CacheStore(StepsStore):
 
     def _with_store(self, store: Store) -> CacheStore:
         twin = type(self)(store, cache_store=self._cache, cache_set_data=self._cache_set_data)
-        twin._records = self._records
+        twin._state = self._state
         return twin
 
     @property
@@ -219,15 +244,18 @@ class CacheStore(StepsStore):
     def _supports_sync_io(self) -> bool:
         return super()._supports_sync_io and _store_supports_sync_io(self._cache)
 
+    def _is_key_fresh(self, entry: Entry) -> bool:
+        return self._state.is_fresh(entry)
+
     @property
     def max_age_seconds(self) -> float | Literal["infinity"]:
         """Return the number of seconds for which a value is cached."""
-        return self._records.max_age_seconds
+        return self._state.max_age_seconds
 
     @property
     def max_size(self) -> int | None:
         """Return the maximum number of cached bytes."""
-        return self._records.max_size
+        return self._state.max_size
 
     def __repr__(self) -> str:
         info = self.cache_info()
@@ -248,10 +276,10 @@ class CacheStore(StepsStore):
             "cache_store_type": type(self._cache).__name__,
             "max_age_seconds": self.max_age_seconds,
             "max_size": self.max_size,
-            "current_size": self._records.size,
+            "current_size": self._state.size,
             "cache_set_data": self._cache_set_data,
-            "tracked_keys": len(self._records),
-            "cached_keys": len(self._records),
+            "tracked_keys": len(self._state),
+            "cached_keys": len(self._state),
         }
 
     def cache_stats(self) -> dict[str, Any]:
@@ -261,7 +289,7 @@ class CacheStore(StepsStore):
         -------
         dict
         """
-        records = self._records
+        records = self._state
         total = records.hits + records.misses
         return {
             "hits": records.hits,
@@ -273,7 +301,7 @@ class CacheStore(StepsStore):
 
     async def clear_cache(self) -> None:
         """Remove all cached values."""
-        self._records.clear()
+        self._state.clear()
         await self._cache.clear()
 
     async def clear(self) -> None:
@@ -285,16 +313,16 @@ class CacheStore(StepsStore):
         self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Steps[Buffer | None]:
         """Read from the cache, or from the store behind."""
-        entry = (key, byte_range)
+        entry = entry_of(key, byte_range)
         value: Buffer | None = None
-        if self._records.use(entry):
-            value = self._records.parts.get(entry)
+        if self._state.use(entry):
+            value = self._state.part(entry)
             if byte_range is None:
                 value = yield Call(self._cache, "get", key, prototype=prototype)
-        self._records.count(value is not None)
+        self._state.count(value is not None)
         if value is not None:
             return value
-        moment = self._records.changes
+        moment = self._state.changes
         value = yield Get(key, byte_range, prototype)
         if value is None:
             yield from self._forget_steps(key)
@@ -309,21 +337,21 @@ class CacheStore(StepsStore):
         known, missing = self._split(key, byte_ranges)
         if not missing:
             return known
-        wanted, moment = [byte_ranges[i] for i in missing], self._records.changes
+        wanted, moment = [byte_ranges[i] for i in missing], self._state.changes
         given = {name: limit for name, limit in limits.items() if limit is not None}
         answers = yield Call(self._store, "get_ranges", key, wanted, prototype=prototype, **given)
         for i, value in answers:
             if value is not None:
-                yield from self._remember_steps((key, wanted[i]), value, moment)
+                yield from self._remember_steps(entry_of(key, wanted[i]), value, moment)
         return [*known, *[(missing[i], value) for i, value in answers]]
 
     def set_steps(self, key: str, value: Buffer) -> Steps[None]:
         """Write to the store behind, then to the cache."""
         yield from self._forget_steps(key)
-        moment = self._records.changes + 1
+        moment = self._state.changes + 1
         yield from self._changing_steps(Put(key, value), key)
         if self._cache_set_data:
-            yield from self._remember_steps((key, None), value, moment)
+            yield from self._remember_steps(key, value, moment)
 
     def set_if_not_exists_steps(self, key: str, value: Buffer) -> Steps[None]:
         """Write to the store behind if the key has no value, and remove the key from the cache."""
@@ -347,7 +375,7 @@ class CacheStore(StepsStore):
         try:
             reply = yield request
         finally:
-            gone = self._records.forget(key, below=below)
+            gone = self._state.forget(key, below=below)
         for name in gone:
             yield Call(self._cache, "delete", name)
         return reply
@@ -359,9 +387,9 @@ class CacheStore(StepsStore):
         known: list[tuple[int, Buffer | None]] = []
         missing: list[int] = []
         for i, byte_range in enumerate(byte_ranges):
-            entry = (key, byte_range)
-            value = self._records.parts.get(entry) if self._records.use(entry) else None
-            self._records.count(value is not None)
+            entry = entry_of(key, byte_range)
+            value = self._state.part(entry) if self._state.use(entry) else None
+            self._state.count(value is not None)
             if value is None:
                 missing.append(i)
             else:
@@ -373,23 +401,22 @@ class CacheStore(StepsStore):
 
         A value is found only after it was stored, and only if nothing was forgotten until then.
         """
-        whole = entry[1] is None
-        fits, gone = self._records.begin(entry, len(value), moment)
+        fits, gone = self._state.begin(entry, len(value), moment)
         stored: int | None = None
         kept = False
         try:
-            for name, part in gone:
-                if part is None:
-                    yield Call(self._cache, "delete", name)
-            if fits and whole:
-                yield Call(self._cache, "set", entry[0], value)
+            for old in gone:
+                if isinstance(old, str):
+                    yield Call(self._cache, "delete", old)
+            if fits and isinstance(entry, str):
+                yield Call(self._cache, "set", entry, value)
             stored = moment
         finally:
             if fits:
-                kept = self._records.end(entry, stored, None if whole else value)
-        if fits and whole and not kept:
-            yield Call(self._cache, "delete", entry[0])
+                kept = self._state.end(entry, stored, value)
+        if fits and isinstance(entry, str) and not kept:
+            yield Call(self._cache, "delete", entry)
 
     def _forget_steps(self, key: str) -> Steps[None]:
-        for name in self._records.forget(key):
+        for name in self._state.forget(key):
             yield Call(self._cache, "delete", name)

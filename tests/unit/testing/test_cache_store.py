@@ -222,8 +222,8 @@ async def test_a_write_that_failed_leaves_nothing_in_the_cache() -> None:
     class Failing(MemoryStore):
         def set_sync(self, key: str, value: Any) -> None:
             super().set_sync(key, value)
-            store._records.begin(("a", None), 3, store._records.changes)
-            store._records.end(("a", None), store._records.changes)  # somebody has read meanwhile
+            store._state.begin("a", 3, store._state.changes)
+            store._state.end("a", store._state.changes)  # somebody has read meanwhile
             raise OSError("the answer was lost")
 
     store = CacheStore(Failing({"a": value(b"old")}), cache_store=MemoryStore({"a": value(b"old")}))
@@ -281,3 +281,18 @@ def test_what_cannot_be_cached_leaves_no_trace() -> None:
         with pytest.raises(OSError, match="no space"):
             store.get_sync("a")
     assert (store.cache_info()["current_size"], store.cache_info()["tracked_keys"]) == (0, 0)
+
+
+async def test_what_is_cached_is_seen_by_the_names_of_zarr_python() -> None:
+    store = CacheStore(MemoryStore(), cache_store=MemoryStore(), max_age_seconds=60)
+    await store.set("a", value(b"abc"))
+    part = RangeByteRequest(0, 2)
+    assert (await read(store, "a", part)) == b"ab"
+    assert list(store._state.cache_order) == ["a", ("a", part)]
+    assert store._state.key_sizes == {"a": 3, ("a", part): 2}
+    assert list(store._state.range_cache["a"]) == [part]
+    store._state.key_insert_times["a"] -= 61
+    assert not store._is_key_fresh("a")
+    await store.delete("a")
+    assert not store._state.cache_order
+    assert not store._state.range_cache
