@@ -224,6 +224,15 @@ def test_a_shard_of_fill_values_need_not_be_stored() -> None:
     assert asyncio.run(codec._encode_single(zeros, spec_of((4,)))) is not None
 
 
+def test_a_codec_of_shards_knows_its_inner_chunks() -> None:
+    codec = ShardingCodec(chunk_shape=(2,))
+    assert list(codec._subchunk_order_iter((2, 2), "colexicographic")) == [(0, 0), (1, 0), (0, 1), (1, 1)]
+    assert list(codec._subchunk_order_iter((2, 1), "morton")) == [(0, 0), (1, 0)]
+    assert [codec._is_total_shard(coords, (2,)) for coords in ({(0,), (1,)}, {(1,)}, set())] == [True, False, False]
+    assert codec._inner_codecs_fixed_size
+    assert not ShardingCodec(chunk_shape=(2,), codecs=[BytesCodec(), GzipCodec()])._inner_codecs_fixed_size
+
+
 # ------------------------------------------------------------------------------------------------ models
 
 
@@ -303,3 +312,15 @@ def test_a_group_runs_coroutines_of_its_asynchronous_face() -> None:
     face = group._async_group
     assert group._sync(face.getitem("a")).shape == (2,)
     assert [name for name, _ in group._sync_iter(face.members())] == ["a"]
+
+
+def test_a_group_gives_nodes_of_its_consolidated_metadata_by_themselves() -> None:
+    store = MemoryStore()
+    zarr.create_group(store, zarr_format=2).create_array("g/a", shape=2, dtype="i4")
+    zarr.consolidate_metadata(store)
+    face = zarr.open_group(store)._async_group
+    found = [face._getitem_consolidated(face.store_path, name, prefix="/") for name in ("g", "g/a")]
+    assert [(type(node).__name__, node.name) for node in found] == [("AsyncGroup", "/g"), ("AsyncArray", "/g/a")]
+    for name in ("b", "g/a/b"):
+        with pytest.raises(KeyError, match=name):
+            face._getitem_consolidated(face.store_path, name, prefix="/")

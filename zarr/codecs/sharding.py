@@ -6,7 +6,7 @@ for a whole shard: for shards in shards, and for chains with other codecs around
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, Self
 
@@ -37,7 +37,14 @@ from zarr.codecs.base.described import (
     wrap_bytes,
 )
 from zarr.codecs.base.order import sort_codecs
-from zarr.codecs.base.shard_level import EMPTY, IndexLocation, ShardIndex, ShardLevel, SubchunkWriteOrder
+from zarr.codecs.base.shard_level import (
+    EMPTY,
+    IndexLocation,
+    ShardIndex,
+    ShardLevel,
+    SubchunkWriteOrder,
+    order_of_writing,
+)
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.dtype import UInt64
@@ -377,6 +384,21 @@ class ShardingCodec(
 
     def _inner_spec(self, spec: ArraySpec) -> ArraySpec:
         return replace_spec(spec, shape=self.chunk_shape)
+
+    # Questions that programs for zarr-python ask by these names.
+
+    @property
+    def _inner_codecs_fixed_size(self) -> bool:
+        return all(codec.is_fixed_size for codec in self.codecs)
+
+    def _is_total_shard(self, all_chunk_coords: Collection[tuple[int, ...]], chunks_per_shard: tuple[int, ...]) -> bool:
+        return set(all_chunk_coords) == set(np.ndindex(chunks_per_shard))
+
+    def _subchunk_order_iter(
+        self, chunks_per_shard: tuple[int, ...], subchunk_write_order: SubchunkWriteOrder
+    ) -> Iterator[tuple[int, ...]]:
+        coords = list(np.ndindex(chunks_per_shard))
+        return (coords[place] for place in order_of_writing(subchunk_write_order, chunks_per_shard))
 
     def _encode_sync(self, chunk_data: Any, chunk_spec: ArraySpec) -> Any:
         # None as other codecs of zarr-python return it: a shard of fill values need not be stored.

@@ -21,7 +21,7 @@ from zarr.groups import operations
 from zarr.groups.batch import GroupBatch, joined
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
-from zarr.groups.members import Lookup, Lookups, consolidate_steps, members_steps
+from zarr.groups.members import Lookup, Lookups, consolidate_steps, look_up, members_steps
 from zarr.groups.methods.members import GroupFace, HasMembers
 from zarr.groups.opening import open_group_steps
 from zarr.metadata.group import GroupMetadata
@@ -195,6 +195,15 @@ class AsyncGroup(GroupFace):
             If there is no node.
         """
         return self._wrap(await self._run(operations.node_steps(self._handle, key)))
+
+    def _getitem_consolidated(self, store_path: StorePath, key: str, prefix: str) -> AsyncArray[Any] | AsyncGroup:
+        """Return a node that the consolidated metadata holds, by the name that programs for zarr-python call."""
+        metadata = look_up(self._handle.consolidated, key.strip("/"))
+        if metadata is None:
+            raise KeyError(f"{key!r} not found in consolidated metadata.")
+        path = f"{prefix.strip('/')}/{key.strip('/')}".strip("/")
+        face: Any = AsyncGroup if isinstance(metadata, GroupMetadata) else AsyncArray
+        return face(metadata=metadata, store_path=StorePath(store_path.store, path))  # type: ignore[no-any-return]
 
     async def get(self, key: str, default: DefaultT | None = None) -> AsyncArray[Any] | AsyncGroup | DefaultT | None:
         record = await self._run(operations.find_steps(self._handle, key))

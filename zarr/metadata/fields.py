@@ -168,7 +168,32 @@ def parse_dimension_names(data: object) -> tuple[str | None, ...] | None:
 
 
 def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
-    """Check the storage transformers of an array.
+    """Return the storage transformers of an array.
+
+    Parameters
+    ----------
+    data
+        None, or an iterable of JSON objects.
+
+    Raises
+    ------
+    TypeError
+        If it is not an iterable of objects.
+
+    Examples
+    --------
+    >>> parse_storage_transformers([])
+    ()
+    """
+    if data is None or (type(data) in (list, tuple) and not data):
+        return ()
+    if not isinstance(data, Iterable) or isinstance(data, str):
+        raise TypeError(f"Invalid storage_transformers. Expected an iterable of dicts. Got {type(data)} instead.")
+    return tuple([dict(item) if isinstance(item, Mapping) else {"name": item} for item in data])
+
+
+def check_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
+    """Return the storage transformers of an array, all of which can be applied.
 
     Parameters
     ----------
@@ -182,28 +207,18 @@ def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
         If it is not an iterable of objects.
     MetadataValidationError
         If a transformer is not registered.
-
-    Examples
-    --------
-    >>> parse_storage_transformers([])
-    ()
     """
-    if data is None or (type(data) in (list, tuple) and not data):
-        return ()
-    if not isinstance(data, Iterable) or isinstance(data, str | Mapping):
-        raise TypeError(f"Invalid storage_transformers. Expected an iterable of dicts. Got {type(data)} instead.")
-    transformers = tuple(data)
+    transformers = parse_storage_transformers(data)
     for transformer in transformers:
         name, _ = parse_named_configuration(transformer, require_configuration=False)
         try:
             get_storage_transformer_class(name)
         except KeyError as error:
             raise MetadataValidationError(
-                f"Array metadata contains storage transformers: {transformers}. Arrays with storage transformers "
-                f"cannot be read: no implementation of {name!r} is registered under 'zarr.storage_transformer'."
-                f"{failure_of(name)}"
+                "Arrays with storage transformers are not supported in zarr-python at this time, and no implementation "
+                f"of {name!r} is registered here under 'zarr.storage_transformer'.{failure_of(name)}"
             ) from error
-    return tuple([dict(t) if isinstance(t, Mapping) else {"name": t} for t in transformers])
+    return transformers
 
 
 def parse_fill_value(data: Any, dtype: ZDType[Any, Any]) -> Any:

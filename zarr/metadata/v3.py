@@ -190,7 +190,7 @@ class ArrayV3Metadata(Metadata):
                 "codecs": fields.parse_codecs(codecs),
                 "attributes": fields.parse_attributes(attributes),
                 "dimension_names": fields.parse_dimension_names(dimension_names),
-                "storage_transformers": fields.parse_storage_transformers(storage_transformers),
+                "storage_transformers": fields.check_storage_transformers(storage_transformers),
                 "extra_fields": _parse_extra_fields(extra_fields),
             }
         )
@@ -555,5 +555,5 @@ _PARSERS: Final = (
 )
 _OPTIONAL_PARSERS: Final = (
     ("dimension_names", fields.parse_dimension_names, None),
-    ("storage_transformers", fields.parse_storage_transformers, ()),
+    ("storage_transformers", fields.check_storage_transformers, ()),
 )

@@ -17,7 +17,7 @@ from zarr.codecs import BytesCodec, ShardingCodec, ZstdCodec
 from zarr.dtype import Float32, Int32
 from zarr.errors import MetadataValidationError, NodeTypeValidationError, UnknownCodecError
 from zarr.metadata import ArrayV3Metadata
-from zarr.metadata.fields import parse_dimension_names
+from zarr.metadata.fields import parse_dimension_names, parse_storage_transformers
 from zarr.registry import register_storage_transformer
 
 REGULAR = {"name": "regular", "configuration": {"chunk_shape": [5, 5]}}
@@ -158,6 +158,7 @@ def test_byte_order_is_no_matter_of_single_bytes() -> None:
         ({"dimension_names": ["x"]}, ValueError, "dimension_names"),
         ({"dimension_names": [1, 2]}, TypeError, "'dimension_names' of"),
         ({"storage_transformers": [{"name": "x"}]}, ValueError, "storage transformers.*'x'"),
+        ({"storage_transformers": {"x": 1}}, ValueError, "not supported in zarr-python .* of 'x'"),
         ({"storage_transformers": 5}, TypeError, "storage_transformers"),
         ({"foo": 1}, ValueError, "foo"),
         ({"foo": None}, ValueError, "foo"),
@@ -191,6 +192,7 @@ def test_members_that_need_not_be_understood() -> None:
 
 
 def test_storage_transformers_can_be_registered() -> None:
+    assert parse_storage_transformers(iter([{"a": 1}])) == ({"a": 1},)
     register_storage_transformer("test.transformer", dict)
     assert parse(storage_transformers=[{"name": "test.transformer"}]).storage_transformers == (
         {"name": "test.transformer"},

@@ -604,6 +604,15 @@ class Commented(ZipStore):
             super().close()
 
 
+def test_the_mode_is_the_one_that_the_next_use_has(tmp_path: Path) -> None:
+    store = ZipStore(tmp_path / "a.zip", mode="w")
+    assert store._zmode == "w"
+    assert store._zipfile() is store._zf
+    store.close()
+    modes: list[Any] = ["a", "r"]
+    assert [store._zmode, *[ZipStore(tmp_path / "a.zip", mode=mode)._zmode for mode in modes]] == ["a", "a", "r"]
+
+
 @pytest.mark.parametrize("first", ["set", "begin", "read"])
 def test_a_subclass_that_closes_by_itself_finds_the_store_open(tmp_path: Path, first: str) -> None:
     path = tmp_path / "a.zip"

@@ -24,6 +24,16 @@ T = TypeVar("T")
 EMPTY = 2**64 - 1
 
 
+def order_of_writing(write_order: SubchunkWriteOrder, counts: tuple[int, ...]) -> list[int]:
+    """Return the places, in C order, of ``counts`` inner chunks in the order in which they are stored."""
+    places = np.arange(math.prod(counts)).reshape(counts)
+    if write_order == "morton" and counts:
+        coords = zarr_core.morton_order(counts)
+        return [int(place) for place in places[tuple(coords.T)]]
+    order: Literal["C", "F"] = "F" if write_order == "colexicographic" else "C"
+    return [int(place) for place in places.ravel(order=order)]
+
+
 class ShardLevel:
     """The layout of a shard: how its inner chunks are found, read and written.
 
@@ -122,13 +132,7 @@ class ShardLevel:
 
     def order_of_writing(self, counts: tuple[int, ...] | None = None) -> list[int]:
         """Return the places, in C order, of the inner chunks in the order in which they are stored."""
-        counts = self.chunks_per_shard if counts is None else counts
-        places = np.arange(math.prod(counts)).reshape(counts)
-        if self.write_order == "morton" and counts:
-            coords = zarr_core.morton_order(counts)
-            return [int(place) for place in places[tuple(coords.T)]]
-        order: Literal["C", "F"] = "F" if self.write_order == "colexicographic" else "C"
-        return [int(place) for place in places.ravel(order=order)]
+        return order_of_writing(self.write_order, self.chunks_per_shard if counts is None else counts)
 
     def split(self, data: AnyArray) -> list[AnyArray | None]:
         """Return the stored bytes of every inner chunk of a whole shard; None for those that are not stored.

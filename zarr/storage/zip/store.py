@@ -193,10 +193,17 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
         self._check_writable()
         self._archive.comment = comment
 
+    def _zipfile(self) -> Archive:
+        return self._archive
+
     @property
     def _zf(self) -> Archive:
         """Return the open file, of which subclasses written for zarr-python set the comment."""
         return self._archive
+
+    @property
+    def _zmode(self) -> str:
+        return "r" if self._shared.read_only else next(iter(self._starts), "a")
 
     def commit(self) -> None:
         """Make all changes visible to other readers, and keep them through a crash."""
