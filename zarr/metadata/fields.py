@@ -185,7 +185,7 @@ def parse_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
     >>> parse_storage_transformers([])
     ()
     """
-    if data is None or (type(data) in (list, tuple) and not data):
+    if data is None:
         return ()
     if not isinstance(data, Iterable) or isinstance(data, str):
         raise TypeError(f"Invalid storage_transformers. Expected an iterable of dicts. Got {type(data)} instead.")
@@ -208,6 +208,8 @@ def check_storage_transformers(data: object) -> tuple[dict[str, JSON], ...]:
     MetadataValidationError
         If a transformer is not registered.
     """
+    if data is None or (type(data) in (list, tuple) and not data):
+        return ()
     transformers = parse_storage_transformers(data)
     for transformer in transformers:
         name, _ = parse_named_configuration(transformer, require_configuration=False)
