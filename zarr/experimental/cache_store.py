@@ -165,8 +165,10 @@ class _CacheState:
 class CacheStore(StepsStore):
     """A store that reads through a cache, which is a store itself, and writes to the store behind.
 
-    What others change in the store behind is seen after ``max_age_seconds``. Of a shard that they replace, the cached
-    index does not fit the new inner chunks: cache arrays with shards only where nobody else writes.
+    What others change in the store behind is seen after ``max_age_seconds``. Over an object store, a change of a part
+    of a value begins with the present value and not with a cached one, so nothing is lost that others have stored. Of a
+    shard that they replace, the cached index does not fit the new inner chunks: cache arrays with shards only where
+    nobody else writes.
 
     Parameters
     ----------
@@ -347,11 +349,16 @@ class CacheStore(StepsStore):
 
     def set_steps(self, key: str, value: Buffer) -> Steps[None]:
         """Write to the store behind, then to the cache."""
+        yield from self._setting_steps(Put(key, value), key, value)
+
+    def _setting_steps(self, request: Any, key: str, value: Buffer) -> Steps[Any]:
+        """Store a value by a request, whose answer may be False, and cache it if it was stored."""
         yield from self._forget_steps(key)
         moment = self._state.changes + 1
-        yield from self._changing_steps(Put(key, value), key)
-        if self._cache_set_data:
+        reply = yield from self._changing_steps(request, key)
+        if self._cache_set_data and reply is not False:
             yield from self._remember_steps(key, value, moment)
+        return reply
 
     def set_if_not_exists_steps(self, key: str, value: Buffer) -> Steps[None]:
         """Write to the store behind if the key has no value, and remove the key from the cache."""
@@ -361,6 +368,14 @@ class CacheStore(StepsStore):
         """Write to the store behind if the key holds the expected value, and remove the key from the cache."""
         request = Call(self._store, "set_if_match", key, value, expected)
         return bool((yield from self._changing_steps(request, key)))
+
+    gives_versions = False  # plain reads go through the cache; those before a change ask for the present value
+    get_versioned = WrapperStore.get_versioned
+
+    async def set_if_version(self, key: str, value: Buffer, version: Any) -> bool:
+        """Write to the store behind if the key still has a version, then to the cache."""
+        request = Call(self._store, "set_if_version", key, value, version)
+        return bool(await self._run_async(self._setting_steps(request, key, value)))
 
     def delete_steps(self, key: str) -> Steps[None]:
         """Remove a key from both stores."""

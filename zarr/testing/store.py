@@ -117,6 +117,16 @@ class LatencyStore(WrapperStore["Store"]):
         await asyncio.sleep(self.set_latency)
         await super().set(key, value)
 
+    async def get_versioned(self, key: str, *args: Any) -> Any:
+        """Wait, then read a value with its version."""
+        await asyncio.sleep(self.get_latency)
+        return await super().get_versioned(key, *args)
+
+    async def set_if_version(self, key: str, value: Buffer, version: Any) -> bool:
+        """Wait, then write if the value still has a version."""
+        await asyncio.sleep(self.set_latency)
+        return bool(await super().set_if_version(key, value, version))
+
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:

@@ -203,7 +203,8 @@ def versioned_of(store: Any) -> Callable[..., Any] | None:
 
     A store may offer ``get_versioned(key, prototype, byte_range, version)``, a coroutine that returns a range and the
     version of the value it was read from (None if the value has none). If a version is given, it raises
-    :class:`zarr.errors.ValueReplacedError` unless the value still has it.
+    :class:`zarr.errors.ValueReplacedError` unless the value still has it. A wrapper answers for the store that it wraps
+    by an attribute ``gives_versions``; it is False, too, for one whose plain reads shall not come from that store.
 
     Parameters
     ----------
@@ -220,7 +221,7 @@ def versioned_of(store: Any) -> Callable[..., Any] | None:
     >>> versioned_of(object()) is None
     True
     """
-    return _serving(store, "get_versioned", _PARTIAL_READS)
+    return _serving(store, "get_versioned", _PARTIAL_READS) if getattr(store, "gives_versions", True) else None
 
 
 def compares_versions(store: Any) -> bool:
@@ -228,7 +229,8 @@ def compares_versions(store: Any) -> bool:
 
     Besides ``get_versioned`` (see :func:`versioned_of`), which then takes None for the whole value, a store may offer
     ``set_if_version(key, value, version)``: a coroutine that stores the value if the key still has this version (None:
-    no value), and returns True if it did.
+    no value), and returns True if it did. A wrapper answers for the store that it wraps by an attribute
+    ``replaces_versions``.
 
     Parameters
     ----------
@@ -240,9 +242,9 @@ def compares_versions(store: Any) -> bool:
     >>> compares_versions(object())
     False
     """
-    if _serving(store, "set_if_version", _WHOLE_VALUES) is None:
+    if not getattr(store, "replaces_versions", True) or _serving(store, "set_if_version", _WHOLE_VALUES) is None:
         return False
-    return versioned_of(store) is not None and bool(store.supports_set_if_match)
+    return _serving(store, "get_versioned", _PARTIAL_READS) is not None and bool(store.supports_set_if_match)
 
 
 def open_value_of(store: Any) -> Callable[[str], Any] | None:

@@ -117,6 +117,17 @@ class _DocumentStore(WrapperStore[T_Store]):
         if not (self._is_empty_document(key, value) and not self.exists_sync(key)):
             super().set_sync(key, self._inward(key, value))
 
+    async def get_versioned(self, key: str, *args: Any) -> tuple[Buffer | None, Any] | None:
+        """Read the value of a key, and its version."""
+        found = await super().get_versioned(key, *args)
+        return None if found is None else (self._outward(key, found[0]), found[1])
+
+    async def set_if_version(self, key: str, value: Buffer, version: Any) -> bool:
+        """Store a value if the key still has a version."""
+        if version is None and self._is_empty_document(key, value):
+            return not await self.exists(key)
+        return bool(await super().set_if_version(key, self._inward(key, value), version))
+
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
         """Store a value if there is none."""
         if not self._is_empty_document(key, value):

@@ -167,6 +167,17 @@ class LoggingStore(WrapperStore[T_Store]):
         with self.log(",".join(key for key, _ in key_ranges), method="get_partial_values"):
             return await super().get_partial_values(prototype, key_ranges)
 
+    async def get_versioned(self, key: str, *args: Any) -> tuple[Buffer, Any] | None:
+        """Log the call as one of ``get``, and call the wrapped store."""
+        with self.log(key, method="get"):
+            found: tuple[Buffer, Any] | None = await super().get_versioned(key, *args)
+            return found
+
+    async def set_if_version(self, key: str, value: Buffer, version: Any) -> bool:
+        """Log the call as one of ``set``, and call the wrapped store."""
+        with self.log(key, method="set"):
+            return bool(await super().set_if_version(key, value, version))
+
     async def is_empty(self, prefix: str = "") -> bool:
         """Log the call, and call the wrapped store."""
         with self.log(prefix, method="is_empty"):

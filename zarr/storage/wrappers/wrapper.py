@@ -16,8 +16,9 @@ from zarr.abc.store import (
     bulk_access_of,
     is_synchronous,
     takes_contents_first,
+    versioned_of,
 )
-from zarr.abc.stores.abilities import plain_method
+from zarr.abc.stores.abilities import compares_versions, plain_method
 from zarr.abc.stores.async_store import as_folder, gather_windowed
 from zarr.abc.stores.changes import PartialValue
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
@@ -65,6 +66,9 @@ class WrapperStore(Store, Generic[T_Store]):
 
     Subclass it and override the methods that should differ. If a subclass overrides only a coroutine (``get``), its
     coroutines are used; to keep the direct way of synchronous stores, override the plain method (``get_sync``), too.
+    Over an object store, one that overrides ``get`` or ``set`` gets all reads and writes; then values are not compared
+    before they are replaced (so that processes lose no update), unless it overrides ``get_versioned`` and
+    ``set_if_version``, too.
 
     Parameters
     ----------
@@ -116,6 +120,16 @@ class WrapperStore(Store, Generic[T_Store]):
     def contents_first(self) -> bool:
         """Return True if the wrapped store accepts values before their metadata document."""
         return takes_contents_first(self._store)
+
+    @property
+    def gives_versions(self) -> bool:
+        """Return True if the wrapped store reads one version of a value."""
+        return versioned_of(self._store) is not None
+
+    @property
+    def replaces_versions(self) -> bool:
+        """Return True if the wrapped store replaces a value only if it still has the version that was read."""
+        return compares_versions(self._store)
 
     @property
     def noted_nodes(self) -> Any:
@@ -239,6 +253,8 @@ class WrapperStore(Store, Generic[T_Store]):
     set = forwarded("set")
     set_if_not_exists = forwarded("set_if_not_exists")
     set_if_match = forwarded("set_if_match")
+    get_versioned = forwarded("get_versioned")
+    set_if_version = forwarded("set_if_version")
     _set_many = forwarded("_set_many")
     delete = forwarded("delete")
     delete_dir = forwarded("delete_dir")
