@@ -130,7 +130,7 @@ def _same(known: Mapping[str, Buffer | None], found: Mapping[str, Buffer | None]
     """Return True if all of some documents are known with equal bytes."""
     for name, raw in found.items():
         other = known.get(name)
-        if (raw is not other) if raw is None or other is None else (raw.to_bytes() != other.to_bytes()):
+        if raw is not other and (raw is None or other is None or raw.to_bytes() != other.to_bytes()):
             return False
     return True
 
@@ -147,7 +147,7 @@ def publish_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
         if stored is not None and stored.to_bytes() != documents[ZARRAY_JSON].to_bytes():
             # Its writer may have laid it out in another way.
             before = handle.state.metadata.to_buffer_dict(default_buffer_prototype())[ZARRAY_JSON]
-            if _members_of_v2(stored) == _members_of_v2(before):
+            if stored.to_bytes() != before.to_bytes() and _members_of_v2(stored) == _members_of_v2(before):
                 known = {**known, ZARRAY_JSON: before}
         changed = {name: raw for name, raw in documents.items() if not _same(known, {name: raw})}
     if handle.bulk == "buffers":

@@ -12,7 +12,6 @@ from zarr.steps.consolidated import version
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
-    import dataclasses
 
     from zarr.abc.store import Store
     from zarr.metadata import group
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from zarr.metadata.v2 import ArrayV2Metadata
     from zarr.metadata.v3 import ArrayV3Metadata
 else:
-    dataclasses = LazyModule("dataclasses")
     group = LazyModule("zarr.metadata.group")
 
 NodeMetadata: TypeAlias = "ArrayV2Metadata | ArrayV3Metadata | GroupMetadata"
@@ -122,12 +120,12 @@ class GroupHandle:
         """Show attributes that were just stored; call this while the node is held."""
         with _swapping:
             self.stored = attributes
-            self.metadata = dataclasses.replace(self.metadata, attributes=attributes)
+            self.metadata = self.metadata.replaced(attributes=dict(attributes))
 
     def show_copy(self, copy: ConsolidatedMetadata) -> None:
         """Show other consolidated metadata with the present attributes."""
         with _swapping:
-            self.metadata = dataclasses.replace(self.metadata, consolidated_metadata=copy)
+            self.metadata = self.metadata.replaced(consolidated_metadata=copy)
 
     def show_read(self, metadata: GroupMetadata, stored: Mapping[str, Any] | None) -> None:
         """Show metadata that was read.
@@ -141,7 +139,7 @@ class GroupHandle:
         """
         with _swapping:
             if self.stored is not None and self.stored is not stored:
-                metadata = dataclasses.replace(metadata, attributes=dict(self.stored))
+                metadata = metadata.replaced(attributes=dict(self.stored))
             self.metadata = metadata
 
     def version_of(self, copy: ConsolidatedMetadata | None) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import posixpath
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -208,7 +207,7 @@ def _with_true_copies(root: StorePath, nodes: Nodes, *, alone: bool) -> Nodes:
         prefix = f"{path}/" if path else ""
         below |= {name[len(prefix) :]: node for name, node in nodes.items() if name != path and name.startswith(prefix)}
         copy = nest(NodeRecord(name, root, node) for name, node in below.items())
-        found[path] = dataclasses.replace(metadata, consolidated_metadata=copy)
+        found[path] = metadata.replaced(consolidated_metadata=copy)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -155,7 +154,7 @@ def members_steps(
                     _check_copy(member, record.metadata.consolidated_metadata, remaining)
                     found += _copied(member, f"{record.name}/", remaining)
                 else:
-                    record.metadata = dataclasses.replace(record.metadata, consolidated_metadata=None)
+                    record.metadata = record.metadata.replaced(consolidated_metadata=None)
                     level.append(record)
         depth += 1
     return found if depth == 1 else _depth_first(found)
@@ -319,7 +318,7 @@ def _remove_copy_locked_steps(store_path: StorePath) -> Steps[None]:
     if handle.metadata.zarr_format == 2:
         yield Delete(node_key(store_path.path, ".zmetadata"))
         return
-    plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
+    plain = handle.metadata.replaced(consolidated_metadata=None)
     yield from put_documents_steps(store_path.path, plain.to_buffer_dict(default_buffer_prototype()))
 
 
@@ -347,7 +346,7 @@ def _store_copy_steps(store_path: StorePath, zarr_format: ZarrFormat | None) -> 
     except GroupNotFoundError as error:
         raise FileNotFoundError(f"could not find zarr.json or .zgroup objects in {store_path.label}") from error
     records = yield from members_steps(handle, None, use_consolidated_for_children=False)
-    handle.metadata = dataclasses.replace(handle.metadata, consolidated_metadata=nest(records))
+    handle.metadata = handle.metadata.replaced(consolidated_metadata=nest(records))
     documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
     yield from put_documents_steps(store_path.path, documents)
     return handle, list(documents)
@@ -367,6 +366,6 @@ def nest(records: Iterable[NodeRecord]) -> ConsolidatedMetadata:
         parent, _, name = record.name.rpartition("/")
         if isinstance(metadata, GroupMetadata):
             copy = ConsolidatedMetadata(metadata=dict(sorted(members.get(record.name, {}).items())))
-            metadata = dataclasses.replace(metadata, consolidated_metadata=copy)
+            metadata = metadata.replaced(consolidated_metadata=copy)
         members.setdefault(parent, {})[name] = metadata
     return ConsolidatedMetadata(metadata=dict(sorted(members[""].items())))

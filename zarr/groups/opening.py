@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from contextlib import nullcontext
 
 from zarr import errors
@@ -154,7 +153,7 @@ def _with_copy(
         consolidated = ConsolidatedMetadata.from_zmetadata(document, store_path.path, store_path.label)
     except (ValueError, TypeError) as error:
         raise blame_copy(locate(error, document_place(name, store_path.path)), store_path) from error
-    return dataclasses.replace(metadata, consolidated_metadata=consolidated)
+    return metadata.replaced(consolidated_metadata=consolidated)
 
 
 class NoSuchMemberError(KeyError):

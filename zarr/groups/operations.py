@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -41,7 +40,15 @@ from zarr.steps.consolidated import (
 from zarr.steps.documents import V2_NAMES, hold_node, node_lock, node_of, node_type, wanted_names
 from zarr.steps.requests import Gather, Get, Hold, List, LockScope, Put, Rename, Steps, compared_steps
 from zarr.storage.path import StorePath
-from zarr.types import JSON, METADATA_NAMES, ZGROUP_JSON, ZarrFormat, parse_shapelike
+from zarr.types import (
+    JSON,
+    METADATA_NAMES,
+    ZARR_JSON,
+    ZATTRS_JSON,
+    ZGROUP_JSON,
+    ZarrFormat,
+    parse_shapelike,
+)
 
 T = TypeVar("T")
 
@@ -197,7 +204,7 @@ def _required_steps(handle: GroupHandle, steps: Callable[..., Steps[T]], *args: 
     try:
         return (yield from steps(handle, *args, **parameters))
     except (errors.ContainsArrayError, errors.ContainsGroupError):
-        metadata = dataclasses.replace(handle.metadata, consolidated_metadata=None)
+        metadata = handle.metadata.replaced(consolidated_metadata=None)
         stored = GroupHandle(metadata, handle.store_path, config=handle.config)
         return (yield from steps(stored, *args, **parameters))
 
@@ -395,8 +402,8 @@ def _change_attributes_steps(
     handle: GroupHandle, changes: Mapping[str, JSON], removed: tuple[str, ...], replace: bool
 ) -> Steps[StoredDocuments]:
     prefix = f"{handle.path}/" if handle.path else ""
-    plain = dataclasses.replace(handle.metadata, consolidated_metadata=None)
-    names = list(plain.to_buffer_dict(default_buffer_prototype()))
+    plain = handle.metadata.replaced(consolidated_metadata=None)
+    names = (ZARR_JSON,) if plain.zarr_format == 3 else (ZGROUP_JSON, ZATTRS_JSON)
     yield hold_node(handle.path, locking_of(handle), compared=[f"{prefix}{name}" for name in names])
     stored: NodeMetadata
     wanted = wanted_names(handle.metadata.zarr_format, V2_NAMES)
@@ -412,7 +419,7 @@ def _change_attributes_steps(
     merged = dict(changes) if replace else {**stored.attributes, **changes}
     for name in removed:
         merged.pop(name, None)
-    stored = dataclasses.replace(stored, attributes=merged)
+    stored = stored.replaced(attributes=merged)
     documents = stored.to_buffer_dict(default_buffer_prototype())
     recorded = StoredDocuments(documents)
     if stored.consolidated_metadata is None and b'"consolidated_metadata"' in found.get(INLINE, b""):
@@ -434,7 +441,7 @@ def _with_stored_copy(metadata: GroupMetadata, raw: bytes, key: str) -> Buffer:
     copy = find_copy(raw, INLINE, key)
     if copy is None:  # an attribute has that name
         return metadata.to_buffer_dict(default_buffer_prototype())[INLINE]
-    empty = dataclasses.replace(metadata, consolidated_metadata=ConsolidatedMetadata({}))
+    empty = metadata.replaced(consolidated_metadata=ConsolidatedMetadata({}))
     text = empty.to_buffer_dict(default_buffer_prototype())[INLINE].to_bytes()
     return default_buffer_prototype().buffer.from_bytes(with_stored_copy(text, copy))
 

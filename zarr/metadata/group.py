@@ -5,7 +5,6 @@ Groups contain consolidated metadata and consolidated metadata contains groups, 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self, TypeAlias
@@ -158,6 +157,21 @@ class GroupMetadata(Metadata):
         except (ValueError, TypeError) as error:
             name = name or (ZARR_JSON if zarr_format == 3 else ZGROUP_JSON)
             raise_located(error, document_place(name, path, member))
+
+    def replaced(self, **members: Any) -> Self:
+        """Return the same metadata with other members, which were checked before.
+
+        Parameters
+        ----------
+        **members
+            Attributes of the object.
+
+        Examples
+        --------
+        >>> GroupMetadata({"a": 1}).replaced(attributes={}).attributes
+        {}
+        """
+        return self.of_members({**self.__dict__, **members})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the members of the document, in the order in which they are written."""
@@ -497,7 +511,7 @@ def _parse_piece(piece: Piece, path: str | None, place: str | None) -> NodeMetad
 
 
 def _with_copy(group: GroupMetadata, copy: ConsolidatedMetadata) -> GroupMetadata:
-    return dataclasses.replace(group, consolidated_metadata=copy)
+    return group.replaced(consolidated_metadata=copy)
 
 
 def _nest(nodes: dict[str, NodeMetadata], unreadable: dict[str, tuple[Any, Exception]]) -> ConsolidatedMetadata:

@@ -20,11 +20,19 @@ from zarr.chunks.keys import V2ChunkKeyEncoding, parse_separator
 from zarr.chunks.shapes import parse_shape, parse_stored_shape
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.described import limited
+from zarr.defaults import settings
 from zarr.dtype.base import ZDType
 from zarr.dtype.registry import get_data_type_from_json
 from zarr.errors import ZarrUserWarning
 from zarr.metadata import cache
-from zarr.metadata.documents import MetadataMemberError, document_place, dump_document, raise_located, require
+from zarr.metadata.documents import (
+    MetadataMemberError,
+    document_place,
+    dump_document,
+    dump_framed,
+    raise_located,
+    require,
+)
 from zarr.metadata.fields import parse_attributes
 from zarr.metadata.repair import Repair, keep_stored, repair_array_document, warn_of_repairs
 from zarr.notices import warn_once
@@ -266,6 +274,8 @@ class ArrayV2Metadata(Metadata):
     zarr_format: Literal[2] = field(default=2, init=False)
     # The stored document, if it was repaired and must be stored again before chunks are written.
     _stored_document: ClassVar[dict[str, Any] | None] = None
+    # The parts of ``.zarray`` that do not depend on the shape, shared by what is made by a change of it.
+    _frames: ClassVar[dict[Any, Any] | None] = None
 
     def __init__(
         self,
@@ -372,8 +382,11 @@ class ArrayV2Metadata(Metadata):
 
     def _changed(self, **changes: Any) -> Self:
         """Return the same metadata with other members, which were checked."""
+        self.__dict__.setdefault("_frames", {})
         members = {**self.__dict__, **changes}
         members.pop("_stored_document", None)
+        if members["chunks"] != self.chunks:
+            del members["_frames"]
         if "shape" in changes:
             members.pop("chunk_grid", None)
         return self.of_members(members)
@@ -416,10 +429,25 @@ class ArrayV2Metadata(Metadata):
         TypeError
             If an attribute has no JSON form.
         """
-        document = self.to_dict()
-        attributes: Any = document.pop("attributes")
-        make = prototype.buffer.from_bytes
-        return {ZARRAY_JSON: make(dump_document(document)), ZATTRS_JSON: make(dump_document(attributes))}
+        make, indent = prototype.buffer.from_bytes, settings.values.get("json_indent", 2)
+        return {
+            ZARRAY_JSON: make(self._to_text(indent)),
+            ZATTRS_JSON: make(dump_document(self.attributes, indent=indent)),
+        }
+
+    def _to_text(self, indent: int | str | None) -> bytes:
+        """Return ``.zarray`` as bytes, with the indent of :func:`dump_document`."""
+        frames = self._frames
+        if frames is None:
+            return dump_document(self._array_members(), indent=indent)
+        kind, (last, text) = (indent, self.shape), frames.get("last", (None, b""))
+        if kind != last:
+            text = dump_framed(frames, self._array_members, {"shape": self.shape}, indent)
+            frames["last"] = kind, text
+        return text  # type: ignore[no-any-return]
+
+    def _array_members(self) -> dict[str, JSON]:
+        return {name: value for name, value in self.to_dict().items() if name != "attributes"}
 
     @property
     def ndim(self) -> int:

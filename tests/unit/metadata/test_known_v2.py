@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from typing import Any
 
 import numcodecs
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 
 import zarr
+from zarr.buffer.core import default_buffer_prototype
+from zarr.dtype import Int32
 from zarr.metadata import ArrayV2Metadata
 from zarr.storage import MemoryStore
 
@@ -81,3 +84,22 @@ def test_codecs_of_others_are_not_shared() -> None:
     one, other = (zarr.open_array(store, path=name) for name in "ab")
     assert one.compressors[0] is not other.compressors[0]
     assert one[...].tolist() == other[...].tolist() == [1] * 4
+
+
+@pytest.mark.parametrize("indent", [2, 0, None, "\t"])
+def test_documents_after_changes_are_those_of_new_metadata(indent: Any) -> None:
+    """What does not change is written once; the result must be that of writing all anew."""
+    prototype = default_buffer_prototype()
+    members = {"dtype": Int32(), "chunks": (5, 3), "fill_value": 7, "order": "F", "compressor": numcodecs.Zlib(3)}
+    changed = ArrayV2Metadata(shape=(10, 3), filters=[numcodecs.Delta("<i4")], **members)
+    with zarr.config.set(json_indent=indent):
+        for shape, attributes in [((12, 3), {}), ((12, 3), {"a": [1]}), ((0, 9), {"a": "ä"}), ((10, 3), {})]:
+            changed = changed.update_shape(shape).update_attributes(attributes)
+            new = ArrayV2Metadata(shape=shape, filters=[numcodecs.Delta("<i4")], attributes=attributes, **members)
+            for _ in range(2):
+                found = changed.to_buffer_dict(prototype)
+                assert [*found] == [".zarray", ".zattrs"]
+                for name, raw in new.to_buffer_dict(prototype).items():
+                    assert found[name].to_bytes() == raw.to_bytes()
+            assert changed == new
+            assert pickle.loads(pickle.dumps(changed)) == new
