@@ -166,6 +166,10 @@ class GroupMetadata(Metadata):
         **members
             Attributes of the object.
 
+        Returns
+        -------
+        GroupMetadata
+
         Examples
         --------
         >>> GroupMetadata({"a": 1}).replaced(attributes={}).attributes
