@@ -251,6 +251,19 @@ def test_dropped_and_forgotten_stores_commit(tmp_path: Path) -> None:
     assert contents(path)["exit"] == b"3"
 
 
+def test_an_archive_that_outlives_the_modules_ends_without_a_message(tmp_path: Path) -> None:
+    zarr.create_array(str(tmp_path / "a.zip"), name="x", shape=4, dtype="i4", fill_value=3)
+    program = """
+import contextvars, sys, zarr
+kept = contextvars.ContextVar("kept")
+kept.set(zarr.open_array(sys.argv[1], path="x", mode="r"))
+assert kept.get()[3] == 3
+"""
+    command = [sys.executable, "-c", program, str(tmp_path / "a.zip")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+
+
 def test_a_store_whose_folder_is_gone_ends_without_a_word(tmp_path: Path) -> None:
     program = """if True:
         import gc, os, shutil, sys, zarr

@@ -12,11 +12,12 @@ import errno
 import io
 import os
 import shutil
+import sys
 import threading
 import time
 import weakref
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import IO, Any, Final
 
@@ -600,7 +601,10 @@ class Archive:
         else:
             self.close()
 
-    __del__ = end
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        """Close the file, unless the program has ended: that has closed it, and the names of this module are gone."""
+        if not is_ending():
+            self.end()
 
 
 _guard = threading.RLock()
