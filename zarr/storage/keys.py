@@ -106,6 +106,33 @@ def is_below_any(key: str, folders: Container[str]) -> bool:
     return "" in folders
 
 
+_FEW: Final = 8
+"""Up to so many folders, keys are compared with each; a key costs a tenth then."""
+
+
+def keys_below(keys: Iterable[str], folders: Collection[str], start: str = "") -> list[str]:
+    """Return those of many keys that lie below one of some folders.
+
+    Parameters
+    ----------
+    keys : iterable of str
+    folders : collection of str
+        The root is ``""``.
+    start : str
+        What the keys have in front of the names that the folders are for; keys without it are left out.
+
+    Examples
+    --------
+    >>> keys_below(["a/b", "ab/c", "d"], ["a"]), keys_below(["x/a", "y/a"], [""], "x/")
+    (['a/b'], ['x/a'])
+    """
+    if len(folders) <= _FEW:
+        begins = tuple(f"{start}{folder}/" if folder else start for folder in folders)
+        return [key for key in keys if key.startswith(begins)]
+    known, skip = frozenset(folders), len(start)
+    return [key for key in keys if key.startswith(start) and is_below_any(key[skip:], known)]
+
+
 def is_normalized(path: str) -> bool:
     """Return True if an absolute path is as ``Path`` would write it; most are.
 

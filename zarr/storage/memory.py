@@ -16,7 +16,7 @@ from zarr.buffer import cpu, gpu
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.storage import url as store_url
 from zarr.storage.checks import SameObject, check_buffer, frozen
-from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, is_below_any, normalize_path, only_keys
+from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, keys_below, normalize_path, only_keys
 from zarr.storage.mapping import MappingProtocol
 from zarr.storage.ranges import slice_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
@@ -225,9 +225,7 @@ class MemoryStore(MappingProtocol, TransactionStore):
         values, start = self._store_dict, self._start
         with _CHANGES:
             check_expected(changes, lambda key: _bytes_of(values.get(start + key)))
-            removed, skip = frozenset(changes.removed), len(start)
-            within = [name for name in list(values) if name.startswith(start)] if removed else []
-            gone = [name for name in within if is_below_any(name[skip:], removed)]
+            gone = keys_below(list(values), changes.removed, start) if changes.removed else ()
             step: dict[str, Any] = dict.fromkeys(gone)
             for key, new in changes.values.items():
                 name = start + key

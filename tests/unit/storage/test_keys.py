@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import zarr
 from zarr.errors import KeyNotAllowedError
 from zarr.storage import MemoryStore, keys
-from zarr.storage.keys import check_key, is_key, is_normalized
+from zarr.storage.keys import check_key, is_below_any, is_key, is_normalized, keys_below
 
 FORBIDDEN = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)|[\\\0\ud800-\udfff]")
 TIDY = re.compile(r"(?:/(?!\.?(?:/|\Z))[^/\0\\]+)+")
@@ -66,3 +66,14 @@ def test_drive_letters(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not is_key(key)
     assert not is_refused("1:x")
     assert not is_refused("a/c:v")
+
+
+NAMES = st.lists(st.sampled_from(["a", "ab", "b"]), min_size=1, max_size=3).map("/".join)
+
+
+@given(st.lists(NAMES), st.lists(NAMES | st.just("")), st.sampled_from(["", "x/"]))
+def test_keys_below_folders(keys: list[str], folders: list[str], start: str) -> None:
+    names = [*(start + key for key in keys), "y/q"]
+    below = [name for name in names if name.startswith(start) and is_below_any(name[len(start) :], {*folders})]
+    many = [*folders, *(f"z{number}" for number in range(9))]
+    assert keys_below(names, folders, start) == below == keys_below(names, many, start)

@@ -16,7 +16,7 @@ from zarr.abc.stores.changes import Changes
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.errors import FolderInPlaceError
 from zarr.storage.checks import SameObject
-from zarr.storage.keys import check_key, is_below_any
+from zarr.storage.keys import check_key, keys_below
 from zarr.storage.mapping import MappingProtocol
 from zarr.storage.payloads import PayloadStore
 from zarr.storage.ranges import bounds_of
@@ -375,9 +375,8 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
             archive.check_ours()
         with archive.all_or_nothing() as entries:
             check_expected(changes, self._payload)
-            removed = frozenset(changes.removed)
-            if removed:
-                archive.remove([key for key in entries if is_below_any(key, removed)])
+            if changes.removed:
+                archive.remove(keys_below(entries, changes.removed))
             self._set_payloads(
                 [
                     (key, None if value is None else self._data(value))
