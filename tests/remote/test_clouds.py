@@ -108,6 +108,21 @@ def test_conditions(service: tuple[Make, Any], pool: ProcessPoolExecutor) -> Non
     pool.submit(_in_a_process, service[0], _use_conditions).result(100)
 
 
+async def _create_by_one_request(store: Any) -> None:
+    async def refuse(key: str) -> bool:
+        raise AssertionError(f"{key} is looked for first")
+
+    store.exists = refuse
+    one, other = (default_buffer_prototype().buffer.from_bytes(text) for text in (b"one", b"other"))
+    assert await store.put_if_absent("k", one)
+    assert not await store.put_if_absent("k", other)
+    assert (await store.get("k", default_buffer_prototype())).to_bytes() == b"one"
+
+
+def test_a_value_is_created_by_one_request(service: tuple[Make, Any], pool: ProcessPoolExecutor) -> None:
+    pool.submit(_in_a_process, service[0], _create_by_one_request).result(100)
+
+
 async def _read_the_end(store: Any) -> None:
     found = await store.get("k", default_buffer_prototype(), SuffixByteRequest(3))
     assert found.to_bytes() == b"cde"

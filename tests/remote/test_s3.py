@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import zarr
+from zarr.buffer.core import default_buffer_prototype
 from zarr.runners.sync import sync
 from zarr.storage import FsspecStore, ObjectStore
 from zarr.tools import verify
@@ -254,6 +255,29 @@ def _change_rows(store: Any, number: int, rounds: int) -> None:
             group[name][number::4] = 10 * i + number
         group["plain"].attrs[f"{number}-{i}"] = i
         group.attrs[f"{number}-{i}"] = i
+
+
+def test_a_value_is_created_by_one_request(endpoint: str, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    s3fs = pytest.importorskip("s3fs", reason="s3fs is not installed")
+    store = FsspecStore.from_url(f"s3://{bucket}/data", storage_options=s3fs_options(endpoint))
+    group = zarr.create_group(store)
+    calls: list[str] = []
+    call_s3 = s3fs.S3FileSystem._call_s3
+
+    async def noted(self: Any, method: str, *args: Any, **options: Any) -> Any:
+        calls.append(f"{method} {options.get('Key', '')}")
+        return await call_s3(self, method, *args, **options)
+
+    monkeypatch.setattr(s3fs.S3FileSystem, "_call_s3", noted)
+    group.create_group("g")
+    assert calls.count("put_object data/g/zarr.json") == 1
+    assert not [call for call in calls if call.startswith(("head", "list"))]
+    one, other = (default_buffer_prototype().buffer.from_bytes(text) for text in (b"one", b"other"))
+    calls.clear()
+    assert sync(store.put_if_absent("k", one))
+    assert not sync(store.put_if_absent("k", other))
+    assert calls == ["put_object data/k"] * 2
+    assert sync(store.get("k", default_buffer_prototype())).to_bytes() == b"one"
 
 
 def test_processes_lose_nothing_by_default(make: Make) -> None:

@@ -458,26 +458,37 @@ class FsspecStore(RetryingStore):
     async def put_if_absent(self, key: str, value: Buffer) -> bool:
         """Store ``value`` if the key has none; return True if this call stored it.
 
-        This is one step if the file system can do that; otherwise another process may come between.
+        This is one step if the file system can do that, and one request over S3, Google and Azure; otherwise another
+        process may come between.
         """
         self._check_writable()
         path, data = self._path(key), value.to_bytes()
+        if self.supports_set_if_match and self._compares:
+            try:
+                return await self._replace_once(key, data, None)
+            except FileNotFoundError:
+                pass  # there is no bucket; it is made below
+            except Exception as error:
+                if not refuses_conditions(error):
+                    raise
         if await self.exists(key):
             return False
         return await self._retries.put_once(path, partial(self._create, path, data), partial(self._outcome, key, data))
 
     async def _create(self, path: str, data: bytes) -> bool:
         fs = self._filesystem()
-        try:
-            await self._put(fs, path, data, mode="create")
-        except FileExistsError:
-            return False
-        except (TypeError, NotImplementedError, OSError) as error:
-            if status_of(error) in (409, 412):
+        if not self.supports_set_if_match:
+            try:
+                await self._put(fs, path, data, mode="create")
+                return True
+            except FileExistsError:
                 return False
-            if isinstance(error, OSError) and not refuses_conditions(error):
-                raise
-            await self._put(fs, path, data)
+            except (TypeError, NotImplementedError, OSError) as error:
+                if status_of(error) in (409, 412):
+                    return False
+                if isinstance(error, OSError) and not refuses_conditions(error):
+                    raise
+        await self._put(fs, path, data)
         return True
 
     @property
