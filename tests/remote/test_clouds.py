@@ -123,6 +123,19 @@ def test_a_value_is_created_by_one_request(service: tuple[Make, Any], pool: Proc
     pool.submit(_in_a_process, service[0], _create_by_one_request).result(100)
 
 
+async def _delete(store: Any) -> None:
+    await store.delete("k")
+    await store.delete("absent")
+
+
+def test_a_removal_is_one_request(service: tuple[Make, Any], pool: ProcessPoolExecutor) -> None:
+    make, handler = service
+    handler.objects["data/k"] = b"1", handler.version(None, 0)
+    pool.submit(_in_a_process, make, _delete).result(100)
+    assert [one.partition(" ")[0] for one in handler.asked] == ["DELETE", "DELETE"]
+    assert not handler.objects
+
+
 async def _read_the_end(store: Any) -> None:
     found = await store.get("k", default_buffer_prototype(), SuffixByteRequest(3))
     assert found.to_bytes() == b"cde"

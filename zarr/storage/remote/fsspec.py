@@ -536,7 +536,7 @@ class FsspecStore(RetryingStore):
         self._check_writable()
         path = self._path(key)
         with contextlib.suppress(*self.allowed_exceptions):
-            if self._kind == "s3":  # if a removal looks for a folder first
+            if self._kind in conditions.PUTS:  # other removals look for a folder first
                 await self._once("delete", path, lambda fs: fs._rm_file(path))
             else:
                 await self._once("delete", path, lambda fs: fs._rm(path))
