@@ -213,6 +213,41 @@ def test_a_killed_writer_leaves_what_was_committed(tmp_path: Path, mode: str) ->
         assert len(set(found.values())) == 1
 
 
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+@pytest.mark.parametrize("mode", ["w", "a"])
+def test_a_close_that_failed_loses_nothing_and_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: Any, error: type[BaseException]
+) -> None:
+    write(tmp_path / "a.zip", {"a": b"old", "b": b"kept"}, "w")
+    store = ZipStore(tmp_path / "a.zip", mode=mode)
+    store.set_sync("a", B(b"new"))
+
+    def fail(handle: Any) -> None:
+        raise error("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store._zf, "_write_directory", fail)
+        with pytest.raises(error, match="disk full"):
+            store.close()
+        with zipfile.ZipFile(tmp_path / "a.zip") as committed:
+            assert committed.read("a") == b"old"
+    assert value(store, "a") == b"new"
+    store.set_sync("c", B(b"later"))
+    store.close()
+    store = ZipStore(tmp_path / "a.zip")
+    assert [value(store, key) for key in "ac"] == [b"new", b"later"]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.zip"]
+
+
+def test_an_archive_that_cannot_be_committed_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = ZipStore(tmp_path / "a.zip", mode="w")
+    store.set_sync("a", B(b"1"))
+    monkeypatch.setattr(store._zf, "_write_directory", lambda handle: os.open(tmp_path / "none" / "x", os.O_WRONLY))
+    with pytest.raises(FileNotFoundError):
+        store._shared.end()
+    assert not list(tmp_path.iterdir())
+
+
 def test_failed_write_leaves_the_old_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.zip"
     write(path, {"a": b"1"}, "w")

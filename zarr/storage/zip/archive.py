@@ -561,14 +561,23 @@ class Archive:
                 self.compact()
 
     def close(self) -> None:
-        """Commit, compact the file if that is worth it, and close it; the next use opens it again."""
+        """Commit, compact the file if that is worth it, and close it; the next use opens it again.
+
+        If the changes cannot be committed, as on a full disk, the file stays open with them: they can still be read,
+        and the call can be repeated. If another program has taken the place of the file, it is closed.
+        """
         with self.lock:
             if self._known is None:
                 return
+            stays = False
             try:
                 self.tidy()
+            except BaseException as error:
+                stays = self._dirty and not isinstance(error, FileExistsError | ValueReplacedError)
+                raise
             finally:
-                self.close_file()
+                if not stays:
+                    self.close_file()
 
     def close_file(self) -> None:
         """Close the file without committing; readers in other threads may still use it."""
@@ -598,8 +607,11 @@ class Archive:
         self._ended = True
         if self.path is not None and not os.path.isdir(os.path.dirname(self.path) or "."):
             self.close_file()
-        else:
+            return
+        try:
             self.close()
+        finally:
+            self.close_file()
 
     def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
         """Close the file, unless the program has ended: that has closed it, and the names of this module are gone."""

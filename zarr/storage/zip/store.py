@@ -215,7 +215,7 @@ class ZipStore(MappingProtocol, PayloadStore, TransactionStore):
         self._archive.compact()
 
     def close(self) -> None:
-        """Commit all changes, and close the file."""
+        """Commit all changes, and close the file; if they cannot be committed, it stays open with them."""
         if self._owner:
             self._shared.close()
         super().close()
