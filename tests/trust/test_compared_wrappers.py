@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -10,16 +11,16 @@ import numpy as np
 import pytest
 
 import zarr
-from tests.trust.test_compared_versions import LAYOUTS, Process, processes  # noqa: F401
+from tests.trust.test_compared_versions import LAYOUTS, NUMBERS, Process, processes  # noqa: F401
 from tests.trust.together import rounds, run_together
 from zarr.abc.store import versioned_of
 from zarr.abc.stores.abilities import compares_versions
 from zarr.experimental.cache_store import CacheStore
-from zarr.storage import LocalStore, LoggingStore, MemoryStore, WrapperStore
+from zarr.storage import LocalStore, LoggingStore, MemoryStore, ObjectStore, WrapperStore
 from zarr.storage.version2.stores import Format2Store
 from zarr.testing.store import LatencyStore
 
-pytest.importorskip("obstore.store", reason="obstore is not installed")
+stores = pytest.importorskip("obstore.store", reason="obstore is not installed")
 
 WRAPPERS: dict[str, Callable[[Any], Any]] = {
     "plain": WrapperStore,
@@ -83,6 +84,33 @@ def test_empty_attributes_of_format_2_are_not_stored(processes: list[Process]) -
     assert group.store[".zattrs"] == b'{\n    "a": 1\n}'
 
 
+class Plain(ObjectStore[Any]):
+    """A process of its own, whose class overrides no write."""
+
+    def __init__(self, memory: Any) -> None:
+        super().__init__(memory)
+        self._number = 0
+        self._process = next(NUMBERS)
+
+    lock_prefix = Process.lock_prefix
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS)
+def test_one_creator_wins(wrapper: str) -> None:
+    memory = stores.MemoryStore()
+    wrapped = [WRAPPERS[wrapper](Plain(memory)) for _ in range(4)]
+    for turn in range(rounds(6, 100)):
+        made: list[int] = []
+
+        def create(number: int, turn: int = turn, made: list[int] = made) -> None:
+            with contextlib.suppress(zarr.errors.ContainsArrayError):
+                zarr.create_array(wrapped[number], name=f"{turn}", shape=number + 1, dtype="i4", zarr_format=3)
+                made.append(number)
+
+        run_together([partial(create, number) for number in range(4)])
+        assert [(number + 1,) for number in made] == [zarr.open_array(wrapped[0], path=f"{turn}").shape]
+
+
 class OwnReads(WrapperStore[Any]):
     """A user's wrapper that knows nothing of versions."""
 
@@ -99,6 +127,21 @@ class OwnWrites(WrapperStore[Any]):
     async def set(self, key: str, value: Any) -> None:
         self.seen.append(f"set {key}")
         await super().set(key, value)
+
+
+class OwnCreations(WrapperStore[Any]):
+    seen: list[str]
+
+    async def set_if_not_exists(self, key: str, value: Any) -> None:
+        self.seen.append(f"create {key}")
+        await super().set_if_not_exists(key, value)
+
+
+def test_an_overridden_creation_sees_each_call() -> None:
+    store = OwnCreations(Plain(stores.MemoryStore()))
+    store.seen = []
+    zarr.create_array(store, name="a", shape=8, chunks=8, dtype="i4")
+    assert store.seen == ["create zarr.json", "create a/zarr.json"]
 
 
 class Own(OwnReads, OwnWrites):

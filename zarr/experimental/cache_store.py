@@ -369,6 +369,13 @@ class CacheStore(StepsStore):
         request = Call(self._store, "set_if_match", key, value, expected)
         return bool((yield from self._changing_steps(request, key)))
 
+    async def put_if_absent(self, key: str, value: Buffer) -> bool:
+        """Write to the store behind if the key has no value, and remove the key from the cache."""
+        try:
+            return await super().put_if_absent(key, value)
+        finally:
+            await self._run_async(self._forget_steps(key))
+
     gives_versions = False  # plain reads go through the cache; those before a change ask for the present value
     get_versioned = WrapperStore.get_versioned
 

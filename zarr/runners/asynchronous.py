@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar
 
 from zarr._lazy import asyncio
 from zarr.abc.store import ByteRequest, Store, goes_by, is_synchronous, versioned_of
-from zarr.abc.stores.abilities import compares_versions
+from zarr.abc.stores.abilities import compares_versions, put_if_absent_of
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import StoreUnavailableError, ValueReplacedError, label_of
 from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
@@ -504,12 +504,12 @@ class _Coroutines(_Driver):
         return None if value is None else parts_of(value, request)
 
     async def _put_if_absent(self, request: requests.PutIfAbsent) -> bool:
-        by_set = goes_by(self._store, "set", "set_if_not_exists", "put_if_absent")
-        put_if_absent = getattr(self._store, "put_if_absent", None)
-        if put_if_absent is not None and not by_set:
+        put_if_absent = put_if_absent_of(self._store)
+        if put_if_absent is not None:
             return bool(await completed(put_if_absent(request.key, request.value)))
         if await self._store.exists(request.key):
             return False
+        by_set = goes_by(self._store, "set", "set_if_not_exists", "put_if_absent")
         put = self._store.set if by_set else self._store.set_if_not_exists
         await completed(put(request.key, request.value))
         return True

@@ -127,6 +127,11 @@ class LatencyStore(WrapperStore["Store"]):
         await asyncio.sleep(self.set_latency)
         return bool(await super().set_if_version(key, value, version))
 
+    async def put_if_absent(self, key: str, value: Buffer) -> bool:
+        """Wait, then write if there is no value."""
+        await asyncio.sleep(self.set_latency)
+        return await super().put_if_absent(key, value)
+
     def get_sync(
         self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
     ) -> Buffer | None:

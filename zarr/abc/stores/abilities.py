@@ -121,6 +121,7 @@ def is_synchronous(store: object) -> bool:
 _READS = frozenset(["get", "get_sync"])
 _PARTIAL_READS = frozenset([*_READS, "get_ranges", "get_ranges_sync"])
 _WHOLE_VALUES = frozenset([*_READS, "set", "set_sync"])
+_CREATIONS = frozenset(["set_if_not_exists", "set_if_not_exists_sync"])
 
 
 @cache
@@ -391,6 +392,31 @@ def goes_by(store: Any, single: str, *others: str) -> bool:
     if (single in own or f"{single}_sync" in own) and not any(f"{name}{end}" in own for name in others for end in ENDS):
         return True
     return class_goes_by(cast("Any", type(store)), single, *others)
+
+
+def put_if_absent_of(store: Any) -> Callable[..., Any] | None:
+    """Return the method ``put_if_absent`` of a store; None if there is none, or simpler writes are overridden.
+
+    A store may offer ``put_if_absent(key, value)``: a coroutine that stores the value if the key has none, and returns
+    True if this call stored it, which is so for one of several simultaneous calls.
+
+    Parameters
+    ----------
+    store
+        The store.
+
+    Returns
+    -------
+    callable or None
+
+    Examples
+    --------
+    >>> put_if_absent_of(object()) is None
+    True
+    """
+    if goes_by(store, "set", "set_if_not_exists", "put_if_absent"):
+        return None
+    return _serving(store, "put_if_absent", _CREATIONS)
 
 
 class BulkAccess(NamedTuple):

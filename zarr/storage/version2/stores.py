@@ -133,6 +133,10 @@ class _DocumentStore(WrapperStore[T_Store]):
         if not self._is_empty_document(key, value):
             await super().set_if_not_exists(key, self._inward(key, value))
 
+    async def put_if_absent(self, key: str, value: Buffer) -> bool:
+        """Store a value if there is none; return True if this call stored it."""
+        return self._is_empty_document(key, value) or await super().put_if_absent(key, self._inward(key, value))
+
     def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
         """Store a value if there is none."""
         if not self._is_empty_document(key, value):

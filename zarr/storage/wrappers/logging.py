@@ -178,6 +178,11 @@ class LoggingStore(WrapperStore[T_Store]):
         with self.log(key, method="set"):
             return bool(await super().set_if_version(key, value, version))
 
+    async def put_if_absent(self, key: str, value: Buffer) -> bool:
+        """Log the call as one of ``set_if_not_exists``, and call the wrapped store."""
+        with self.log(key, method="set_if_not_exists"):
+            return await super().put_if_absent(key, value)
+
     async def is_empty(self, prefix: str = "") -> bool:
         """Log the call, and call the wrapped store."""
         with self.log(prefix, method="is_empty"):

@@ -18,7 +18,7 @@ from zarr.abc.store import (
     takes_contents_first,
     versioned_of,
 )
-from zarr.abc.stores.abilities import compares_versions, plain_method
+from zarr.abc.stores.abilities import compares_versions, plain_method, put_if_absent_of
 from zarr.abc.stores.async_store import as_folder, gather_windowed
 from zarr.abc.stores.changes import PartialValue
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
@@ -248,6 +248,29 @@ class WrapperStore(Store, Generic[T_Store]):
         read = self._store.get_ranges if type(self).get is WrapperStore.get else super().get_ranges
         async for group in read(key, byte_ranges, prototype=prototype, **limits):
             yield group
+
+    async def put_if_absent(self, key: str, value: Buffer) -> bool:
+        """Store ``value`` in the wrapped store if the key has none.
+
+        Parameters
+        ----------
+        key : str
+            The key.
+        value : Buffer
+            The value.
+
+        Returns
+        -------
+        bool
+            True if this call stored the value.
+        """
+        put = put_if_absent_of(self._store)
+        if put is not None:
+            return bool(await put(key, value))
+        if await self._store.exists(key):
+            return False
+        await self._store.set_if_not_exists(key, value)
+        return True
 
     exists = forwarded("exists")
     set = forwarded("set")
