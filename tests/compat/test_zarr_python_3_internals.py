@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import zarr
+from zarr import AsyncGroup
 from zarr.abc.codec import ArrayBytesCodec, _check_codecjson_v2
 from zarr.abc.store import RangeByteRequest, _store_supports_sync_io
 from zarr.api.asynchronous import _get_shape_chunks, _like_args
@@ -324,3 +325,19 @@ def test_a_group_gives_nodes_of_its_consolidated_metadata_by_themselves() -> Non
     for name in ("b", "g/a/b"):
         with pytest.raises(KeyError, match=name):
             face._getitem_consolidated(face.store_path, name, prefix="/")
+
+
+@pytest.mark.filterwarnings("ignore:Consolidated metadata is currently not part")
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_group_is_made_of_the_bytes_of_its_documents(zarr_format: Any) -> None:
+    store = MemoryStore()
+    group = zarr.create_group(store, zarr_format=zarr_format, attributes={"a": 1})
+    group.create_array("x", shape=2, dtype="i4")
+    opened = zarr.consolidate_metadata(store)._async_group
+    raw = store._store_dict
+    if zarr_format == 2:
+        made = AsyncGroup._from_bytes_v2(opened.store_path, raw[".zgroup"], raw[".zattrs"], raw[".zmetadata"])
+        assert AsyncGroup._from_bytes_v2(opened.store_path, raw[".zgroup"], None, None).metadata.attributes == {}
+    else:
+        made = AsyncGroup._from_bytes_v3(opened.store_path, raw["zarr.json"], True)
+    assert made == opened

@@ -14,6 +14,7 @@ from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, tak
 from zarr.arrays.create.version2 import with_one_compressor
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.batch import BatchScope
+from zarr.buffer import Buffer
 from zarr.chunks.spec import ArrayConfigLike, parse_array_config
 from zarr.defaults import BATCH_BYTES
 from zarr.dtype import ZDTypeLike
@@ -23,7 +24,7 @@ from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.groups.hierarchy import member_hierarchy_steps
 from zarr.groups.members import Lookup, Lookups, consolidate_steps, look_up, members_steps
 from zarr.groups.methods.members import GroupFace, HasMembers
-from zarr.groups.opening import open_group_steps
+from zarr.groups.opening import V2_COPY, open_group_steps, parse_found
 from zarr.metadata.group import GroupMetadata
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.locks.synchronizers import with_synchronizer
@@ -84,6 +85,23 @@ class AsyncGroup(GroupFace):
         group = cls.__new__(cls)
         group._handle = handle
         return group
+
+    @classmethod
+    def _from_bytes_v2(
+        cls,
+        store_path: StorePath,
+        zgroup_bytes: Buffer,
+        zattrs_bytes: Buffer | None,
+        consolidated_metadata_bytes: Buffer | None,
+    ) -> AsyncGroup:
+        found = {".zgroup": zgroup_bytes, ".zattrs": zattrs_bytes, V2_COPY: consolidated_metadata_bytes}
+        return cls(parse_found(found, V2_COPY, store_path, None), store_path)
+
+    @classmethod
+    def _from_bytes_v3(
+        cls, store_path: StorePath, zarr_json_bytes: Buffer, use_consolidated: bool | None
+    ) -> AsyncGroup:
+        return cls(parse_found({"zarr.json": zarr_json_bytes}, V2_COPY, store_path, use_consolidated), store_path)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, AsyncGroup):

@@ -78,7 +78,7 @@ def open_group_steps(
         raise errors.GroupNotFoundError(store_path.store, path)
     try:
         with without_warnings() if again else nullcontext():
-            metadata = _parsed(found, copy_name, store_path, use_consolidated)
+            metadata = parse_found(found, copy_name, store_path, use_consolidated)
     except Exception as error:
         name_store(error, store_path)
         raise
@@ -92,10 +92,22 @@ def _names(zarr_format: ZarrFormat | None, copy_name: str, use_consolidated: boo
     return list(wanted_names(zarr_format, parts))
 
 
-def _parsed(
+def parse_found(
     found: dict[str, Buffer | None], copy_name: str, store_path: StorePath, use_consolidated: bool | str | None
 ) -> GroupMetadata:
-    """Return the metadata of a group from the documents that were found."""
+    """Return the metadata of a group from the documents that were found, by their names.
+
+    Parameters
+    ----------
+    found
+        The document ``zarr.json``, or ``.zgroup`` and those beside it; None for one that is not stored.
+    copy_name
+        The name of the document with consolidated metadata, in format 2.
+    store_path
+        The place of the group.
+    use_consolidated
+        As in :func:`open_group_steps`.
+    """
     inline, group = found.get("zarr.json"), found.get(".zgroup")
     if inline is not None:
         return _from_inline(inline, store_path, use_consolidated)
