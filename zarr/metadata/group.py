@@ -172,6 +172,7 @@ class GroupMetadata(Metadata):
 
         Examples
         --------
+        >>> from zarr.metadata import GroupMetadata
         >>> GroupMetadata({"a": 1}).replaced(attributes={}).attributes
         {}
         """
