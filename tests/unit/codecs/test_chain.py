@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
+import sys
 from typing import Any
 
 import numcodecs
@@ -13,6 +15,8 @@ from hypothesis import strategies as st
 
 import zarr
 from tests.unit.codecs.specs import FIXED_DTYPES, buffer, chunk_spec, random_array, same
+from zarr.buffer.core import default_buffer_prototype
+from zarr.chunks.spec import ArraySpec, parse_array_config
 from zarr.codecs import (
     BloscCodec,
     BytesCodec,
@@ -26,6 +30,7 @@ from zarr.codecs import (
 )
 from zarr.codecs import numcodecs as wrapped
 from zarr.codecs.base.chain import CodecChain
+from zarr.dtype import Int16
 from zarr.errors import ChunkDecodeError, ChunkEncodeError
 
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -301,3 +306,21 @@ def test_a_filter_for_elements_of_another_size_is_read_back_or_refused() -> None
     array = zarr.create_array({}, shape=24, dtype="i8", filters=[wrapped.AsType(encode_dtype="i2", decode_dtype="i4")])
     with pytest.raises(ChunkEncodeError, match=r"codec 'numcodecs.astype' makes .* its data type does not fit"):
         array[:] = data
+
+
+def test_a_chain_is_forgotten_also_when_its_description_cannot_be_hashed_any_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At the end of a program the names that the hash needs are gone, and Python prints what a weak mapping raises."""
+    messages: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", messages.append)
+    spec = ArraySpec((3, 12345), Int16(), 0, parse_array_config(None), default_buffer_prototype())
+    chain = CodecChain.build([BytesCodec()], spec)
+    assert CodecChain.build([BytesCodec()], spec) is chain
+    for number in range(20):  # it is not among the last chains any more
+        zarr.create_array({}, shape=(number + 1, 7), dtype="i2")[0, 0] = 1
+    monkeypatch.setattr(ArraySpec, "__hash__", None)
+    del chain
+    gc.collect()
+    monkeypatch.undo()
+    assert messages == []

@@ -41,7 +41,27 @@ _OWN = ("zarr.codecs.base", "zarr.codecs.blosc", "zarr.codecs.bytes", "zarr.code
         "zarr.codecs.vlen", "zarr.codecs.zstd", "zarr.codecs._v2")  # fmt: skip
 
 
-_shared: WeakValueDictionary[Any, CodecChain] = WeakValueDictionary()
+class _Key:
+    """What a chain is made of, hashed once: an entry is removed by its key, also after the names of a module are gone.
+
+    Parameters
+    ----------
+    *parts : object
+    """
+
+    __slots__ = ("_hash", "_parts")
+
+    def __init__(self, *parts: Any) -> None:
+        self._parts, self._hash = parts, hash(parts)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self._parts == other._parts
+
+
+_shared: WeakValueDictionary[_Key, CodecChain] = WeakValueDictionary()
 """The chains in use: equal arrays share a chain, and with it the working memory of its program."""
 
 _KEPT_NBYTES = 256 << 10
@@ -144,8 +164,8 @@ class CodecChain:
         codecs = tuple(codecs)
         if not all(type(codec).__module__.startswith(_OWN) for codec in codecs):
             return cls(evolve_codecs(codecs, spec), spec)
-        key = (cls, codecs, spec)
         try:
+            key = _Key(cls, codecs, spec)
             chain = _shared.get(key)
         except TypeError:  # a fill value or a parameter that cannot be compared
             return cls(evolve_codecs(codecs, spec), spec)
