@@ -250,6 +250,16 @@ def test_chunks_by_dimension_and_by_path(tmp_path: Path) -> None:
     assert (by_path["line"].chunks, by_path["line"].shards, by_path["a/b/c"].chunks) == ((7,), (14,), (3, 5))
 
 
+@pytest.mark.parametrize(("length", "chunk"), [(2, 8), (16, 16), (-1, 48)])
+def test_a_length_of_a_dimension_does_not_cut_its_coordinates(length: int, chunk: int) -> None:
+    group = zarr.create_group({})
+    group.create_array("sub/x", shape=48, chunks=8, dtype="f4", dimension_names=["x"])
+    group.create_array("sub/v", shape=(4, 48), chunks=(4, 8), dtype="f4", dimension_names=["y", "x"])
+    found = zarr.tools.rechunk(group, {}, chunks={"x": length})["sub"]
+    assert found["x"].chunks == (chunk,)
+    assert found["v"].chunks == (4, 48 if length == -1 else length)
+
+
 STORES: dict[str, Any] = {
     "zip": lambda folder: ZipStore(folder / "b.zip", mode="w"),
     "memory": lambda folder: MemoryStore(),

@@ -228,7 +228,8 @@ def wanted_shape(
     dimensions : sequence of str or None
         The names of its dimensions.
     wanted : int, sequence of int, or mapping
-        A shape, or shapes by the paths of arrays, or lengths by the names of dimensions; -1 is a whole axis.
+        A shape, or shapes by the paths of arrays, or lengths by the names of dimensions; -1 is a whole axis. The array
+        that has the coordinates of a dimension, and its name, is not cut into smaller chunks by such a length.
 
     Raises
     ------
@@ -239,9 +240,14 @@ def wanted_shape(
     --------
     >>> wanted_shape("a", (10, 20), (1, 20), ("y", "x"), {"y": -1})
     (10, 20)
+    >>> wanted_shape("y", (10,), (10,), ("y",), {"y": 2})
+    (10,)
     """
     if isinstance(wanted, Mapping):
-        if name in wanted:
+        length = wanted.get(dimensions[0]) if [*dimensions] == [name.rpartition("/")[2]] else None
+        if isinstance(length, int):
+            wanted = length if length == -1 else max(length, own[0])
+        elif name in wanted:
             wanted = wanted[name]
         elif not any(dimension in wanted for dimension in dimensions):
             return None

@@ -56,7 +56,7 @@ def rechunk(
     chunks : tuple of int, or mapping
         The chunk shape of each array with this number of dimensions; -1 is a whole axis. A mapping has the paths of
         arrays, each with its chunk shape, or names of dimensions, each with its length. An array that is not in it
-        keeps its chunks and shards.
+        keeps its chunks and shards. A length of a dimension does not cut its coordinates into smaller chunks.
     shards : tuple of int, or mapping, optional
         The shard shapes, in the same way. Default: no shards.
     compressors, filters, serializer : optional
