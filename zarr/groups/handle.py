@@ -12,7 +12,6 @@ from zarr.steps.consolidated import version
 from zarr.storage.path import StorePath
 
 if TYPE_CHECKING:
-
     from zarr.abc.store import Store
     from zarr.metadata import group
     from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
