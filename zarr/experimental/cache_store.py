@@ -19,7 +19,7 @@ __all__ = ["CacheStore", "WrapperStore"]
 logger = logging.getLogger("zarr.experimental.cache_store")
 
 Entry = str | tuple[str, ByteRequest]
-"""What is cached: the whole value of a key, or a part of it."""
+"""A cached value: that of a key as a whole, or a part of it."""
 
 
 def entry_of(key: str, byte_range: ByteRequest | None) -> Entry:

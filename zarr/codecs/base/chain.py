@@ -42,7 +42,7 @@ _OWN = ("zarr.codecs.base", "zarr.codecs.blosc", "zarr.codecs.bytes", "zarr.code
 
 
 class _Key:
-    """What a chain is made of, hashed once: an entry is removed by its key, also after the names of a module are gone.
+    """The parts of a chain, hashed once: an entry is removed by its key, also after the names of a module are gone.
 
     Parameters
     ----------

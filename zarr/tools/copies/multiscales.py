@@ -19,7 +19,7 @@ Place: TypeAlias = tuple[Sequence[float], Sequence[float] | None]
 
 
 class Described(NamedTuple):
-    """What the metadata of OME-Zarr of a group say of an image: all of them, its entry, and one of its levels."""
+    """Hold the OME-Zarr metadata of a group for an image: all of them, its entry, and one of its levels."""
 
     document: Mapping[str, Any]
     image: Mapping[str, Any]
