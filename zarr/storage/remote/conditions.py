@@ -112,7 +112,7 @@ class _OnGeneration:
         return getattr(self._fs, name)
 
     async def _call(self, method: str, path: str, *args: Any, **options: Any) -> Any:
-        if "uploadType" in options or "uploadType=" in path:
+        if "uploadType" in options:  # of a large object, the beginning: its parts follow to an address of their own
             options["ifGenerationMatch"] = self._generation
         return await self._fs._call(method, path, *args, **options)
 
@@ -124,7 +124,6 @@ async def put_to_google(fs: Any, path: str, data: bytes, version: str | None) ->
     if await _is_zonal(fs, fs.split_path(path)[0]):
         raise NotImplementedError("gcsfs has no conditional requests for zonal buckets")
     await GCSFileSystem._pipe_file(_OnGeneration(fs, version or "0"), path, data)
-    fs.invalidate_cache(fs._parent(path))
 
 
 # Azure, by adlfs
