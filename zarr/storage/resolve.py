@@ -115,6 +115,10 @@ def _check_place(store: Store, mode: AccessModeLiteral | None, *, opened: bool) 
         root = store._base[:-1] or "/"
         try:
             is_file = stat.S_ISREG(os.stat(root).st_mode)
+        except PermissionError:  # of a folder above: nobody knows if there is something
+            if mode == "r":
+                raise
+            return
         except (OSError, ValueError) as error:
             if mode == "r":
                 raise _missing(str(store.root)) from error

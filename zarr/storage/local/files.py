@@ -384,7 +384,10 @@ def _make_guard(guard: str) -> bool:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a directory and all in it; it disappears in one step, if it can be renamed."""
+    """Remove a directory and all in it; it disappears in one step, if it can be renamed.
+
+    What the system refuses to remove (as files of another user) gets its name back.
+    """
     directory, name = os.path.split(path)
     hidden = os.path.join(directory, partial_name(name))
     try:
@@ -393,7 +396,13 @@ def remove_tree(path: str) -> None:
         return
     except OSError:
         hidden = path
-    remove_replaced(hidden)
+    try:
+        remove_replaced(hidden)
+    except OSError as error:
+        with contextlib.suppress(OSError):  # another process may have stored a node here meanwhile
+            os.rename(hidden, path)
+        error.filename = path  # shutil names a file without its folder, or with the hidden one
+        raise
 
 
 def remove_folder(path: str, *, ignore_errors: bool = False) -> None:

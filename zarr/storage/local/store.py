@@ -154,8 +154,11 @@ class LocalStore(CreatingStore):
         return store
 
     async def _open(self) -> None:
-        if self.read_only and not os.path.exists(self._base[:-1] or "/"):
-            raise FileNotFoundError(f"{self.root} does not exist")
+        if self.read_only:
+            try:
+                os.stat(self._base[:-1] or "/")
+            except (FileNotFoundError, NotADirectoryError):
+                raise FileNotFoundError(f"{self.root} does not exist") from None
         if os.path.isfile(self._base[:-1]):
             raise FileExistsError(errno.EEXIST, "a file stands where the folder of the store should be", str(self.root))
         await super()._open()
