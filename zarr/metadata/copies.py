@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 import zarr_core
+from zarr.defaults import DEFAULTS
 from zarr.errors import MetadataValidationError
 from zarr.metadata.cache import Documents, find_members, known_documents
 from zarr.metadata.consolidated import tree_order
@@ -179,7 +180,7 @@ class CopyText:
         """Join the parts of a changed table to the text of the whole document."""
         whole, step = memoryview(self.raw), self._step()
         lead, separator, tail = self._margins(step)
-        step = step if b"\n" in lead else None
+        step = self._member_step(step) if b"\n" in lead else None
         pieces: list[Any] = [whole[: self.opening]]
         places, names, length = [], [], self.opening
         for part in parts:
@@ -217,6 +218,12 @@ class CopyText:
         margin = self.raw[start : self.raw.index(b'"', start)]
         return len(margin) - margin.rindex(b"\n") - 1 if b"\n" in margin and not margin.strip() else None
 
+    def _member_step(self, step: int | None) -> int | None:
+        """Return the spaces of a level within the members; None if each is one line."""
+        if step is None or (len(self) and self.raw.find(b"\n", *self.places[0, ::2].tolist()) >= 0):
+            return step
+        return member_step(step)
+
     def _margins(self, step: int | None) -> tuple[bytes, bytes, bytes]:
         """Return the text before the first member, between two members, and after the last one."""
         if len(self):
@@ -238,6 +245,20 @@ def encoded_name(raw: bytes) -> str:
     """Return the name of a member from its JSON form without the quotes."""
     name: str = next(iter(load_document(b'{"%s": 0}' % raw, "a name")))
     return name
+
+
+def member_step(step: int) -> int | None:
+    """Return the spaces of a level within the members of a copy, in a document that is written with ``step`` spaces.
+
+    None by the default of ``json_indent``: each member is one line then. That is half of the bytes, all of which each
+    change of a member writes. Another setting counts for the members, too.
+
+    Examples
+    --------
+    >>> member_step(2), member_step(4)
+    (None, 4)
+    """
+    return None if step == DEFAULTS["json_indent"] else step
 
 
 def write_copy(document: Mapping[str, Any], members: Mapping[str, bytes], step: int) -> bytes:

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from operator import is_
 from typing import Any, Final, NoReturn
 
@@ -155,7 +156,7 @@ class DocumentFrame:
     changing
         The names of the changing members; each must be in the document.
     indent
-        Number of spaces for each level, at least 0.
+        Number of spaces for each level, at least 0; None for one line.
 
     Examples
     --------
@@ -164,33 +165,35 @@ class DocumentFrame:
     True
     """
 
-    __slots__ = ("_margin", "_names", "_pieces", "_step")
+    __slots__ = ("_names", "_pieces", "_write")
 
-    def __init__(self, document: Mapping[str, Any], changing: Collection[str], indent: int) -> None:
-        self._step = " " * indent
-        self._margin = "\n" + self._step
+    def __init__(self, document: Mapping[str, Any], changing: Collection[str], indent: int | None) -> None:
+        step = " " * (indent or 0)
+        margin = lead = "" if indent is None else "\n" + step
+        self._write = _line if indent is None else partial(_text, margin=margin, step=step)
         self._names = [name for name in document if name in changing]
         self._pieces: list[str] = []
         piece = "{"
-        for place, (name, value) in enumerate(document.items()):
-            piece += f"{',' if place else ''}{self._margin}{encode_string(name)}: "
+        for name, value in document.items():
+            piece += f"{lead}{encode_string(name)}: "
+            lead = "," + (margin or " ")
             if name in changing:
                 self._pieces.append(piece)
                 piece = ""
             else:
-                piece += _text(value, self._margin, self._step)
-        self._pieces.append(piece + "\n}")
+                piece += self._write(value)
+        self._pieces.append(piece + ("}" if indent is None else "\n}"))
 
     def filled(self, values: Mapping[str, Any]) -> bytes:
         """Return the document with these values of the changing members.
 
         Raises
         ------
-        TypeError, RecursionError
+        TypeError, ValueError, RecursionError
             If one of them cannot be written; :func:`dump_document` reports the reason and the place.
         """
-        pieces = self._pieces
-        texts = [_text(values[name], self._margin, self._step) for name in self._names]
+        pieces, write = self._pieces, self._write
+        texts = [write(values[name]) for name in self._names]
         return "".join([piece + text for piece, text in zip(pieces, [*texts, ""], strict=True)]).encode("ascii")
 
 
@@ -215,15 +218,21 @@ def dump_framed(
     >>> dump_framed({}, lambda: {"a": 1, "b": 2}, {"b": 3}, 0)
     b'{\\n"a": 1,\\n"b": 3\\n}'
     """
-    if type(indent) is not int or indent < 0:
+    if indent is not None and (type(indent) is not int or indent < 0):
         return dump_document({**to_dict(), **values}, indent=indent)
     try:
         frame: DocumentFrame | None = frames.get(indent)
         if frame is None:
             frame = frames[indent] = DocumentFrame({**to_dict(), **dict.fromkeys(values)}, values, indent)
         return frame.filled(values)
-    except (TypeError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         return dump_document({**to_dict(), **values}, indent=indent)
+
+
+def _line(value: Any) -> str:
+    """Return one value as ``json.dumps(value)`` writes it."""
+    write = SCALARS.get(type(value))
+    return json.dumps(value, default=_scalar_or_error) if write is None else write(value)
 
 
 def _text(value: Any, margin: str, step: str) -> str:

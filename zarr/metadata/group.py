@@ -15,7 +15,7 @@ from zarr.defaults import settings
 from zarr.errors import MetadataValidationError, NodeTypeValidationError
 from zarr.metadata.cache import has_whole_shards, is_sharable, keep
 from zarr.metadata.consolidated import nest_paths, split_zmetadata, tree_order, zmetadata_document
-from zarr.metadata.copies import Piece, write_copy
+from zarr.metadata.copies import Piece, member_step, write_copy
 from zarr.metadata.documents import MetadataTypeError, document_place, dump_document, raise_located, require
 from zarr.metadata.fields import AllowedExtraField, parse_attributes, parse_extra_fields
 from zarr.metadata.v2 import ArrayV2Metadata
@@ -223,7 +223,7 @@ class GroupMetadata(Metadata):
         if copy is None or type(indent) is not int or indent < 1:
             return dump_document(self.to_dict())
         empty = _with_copy(self, ConsolidatedMetadata({})).to_dict()
-        return write_copy(empty, copy.to_texts(indent), indent)
+        return write_copy(empty, copy.to_texts(member_step(indent)), indent)
 
 
 NodeMetadata: TypeAlias = ArrayV2Metadata | ArrayV3Metadata | GroupMetadata
@@ -430,13 +430,13 @@ class ConsolidatedMetadata:
         """
         return {path: node.to_dict() if isinstance(node, Metadata) else node for path, node in self._nodes().items()}
 
-    def to_texts(self, indent: int) -> dict[str, bytes]:
+    def to_texts(self, indent: int | None) -> dict[str, bytes]:
         """Return the documents of all nodes as bytes, parents first, by path.
 
         Parameters
         ----------
-        indent : int
-            Spaces for each level.
+        indent : int or None
+            Spaces for each level; None: on one line.
 
         Returns
         -------

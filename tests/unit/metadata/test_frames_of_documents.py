@@ -32,13 +32,14 @@ def test_it_is_written_as_a_whole_document_is(document: dict[str, Any], news: li
 
 def test_what_cannot_be_written_is_told_as_ever() -> None:
     frames: dict[int, Any] = {}
-    for _ in range(2):
+    for indent in (2, 2, None, None):
         with pytest.raises(TypeError, match="attributes"):
-            dump_framed(frames, lambda: {"shape": (1,), "attributes": {}}, {"attributes": {"x": object()}}, 2)
+            dump_framed(frames, lambda: {"shape": (1,), "attributes": {}}, {"attributes": {"x": object()}}, indent)
     loop: list[Any] = []
     loop.append(loop)
-    with pytest.raises(ValueError, match="contains itself"):
-        dump_framed(frames, lambda: {"shape": (1,), "attributes": {}}, {"attributes": loop}, 2)
+    for indent, message in ((2, "contains itself"), (None, "Circular reference")):
+        with pytest.raises(ValueError, match=message):
+            dump_framed(frames, lambda: {"shape": (1,), "attributes": {}}, {"attributes": loop}, indent)
 
 
 @pytest.mark.parametrize("options", [{}, {"shards": (8,)}, {"dimension_names": ["t"]}, {"attributes": {"shape": []}}])

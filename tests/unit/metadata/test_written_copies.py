@@ -14,7 +14,7 @@ from zarr.groups import opening
 from zarr.metadata import copies
 from zarr.metadata.consolidated import tree_order
 from zarr.metadata.copies import find_copy, load_without_copy, write_copy
-from zarr.metadata.documents import dump_document, load_document
+from zarr.metadata.documents import load_document
 from zarr.storage import LocalStore, MemoryStore
 
 NAMES = ["a", "b", "g", "g/a", "ü", "a b", 'q"uote', 'colon": {', "back\\slash", "metadata", "\x7f", "x" * 80, "g/b/c"]
@@ -27,6 +27,15 @@ VALUES: list[Any] = [
     None,
 ]
 HEAD = {"attributes": {"consolidated_metadata": {"metadata": {}}}, "zarr_format": 3}
+
+
+def written(members: dict[str, Any], indent: int | None) -> bytes:
+    """The whole text, written anew; by the default of ``json_indent``, each member is one line."""
+    if not indent:
+        return json.dumps(whole(members), indent=indent).encode()
+    order = sorted(members, key=tree_order)
+    texts = {name: json.dumps(members[name], indent=None if indent == 2 else indent).encode() for name in order}
+    return write_copy(whole({}), texts, indent)
 
 
 def whole(members: dict[str, Any]) -> dict[str, Any]:
@@ -43,7 +52,7 @@ def test_members_are_put_in_their_places(seed: int, indent: int | None, names: l
     """Several at once, new, other and gone: the text is that of the whole written anew."""
     choose = random.Random(seed)
     members: dict[str, Any] = {}
-    raw = json.dumps(whole(members), indent=indent).encode()
+    raw = written(members, indent)
     for _ in range(15):
         changes = {choose.choice(names): choose.choice(VALUES) for _ in range(choose.randint(1, 4))}
         copy = find_copy(raw, "zarr.json", "zarr.json")
@@ -53,7 +62,8 @@ def test_members_are_put_in_their_places(seed: int, indent: int | None, names: l
         members = {name: value for name, value in {**members, **changes}.items() if value is not None}
         made = copy.edited(changes)
         raw = made.raw
-        assert raw == json.dumps(whole(members), indent=indent).encode()
+        assert raw == written(members, indent)
+        assert indent == 2 or raw == json.dumps(whole(members), indent=indent).encode()
         assert list(made) == sorted(members, key=tree_order)
         copies._kept.clear()  # what is located anew is what was derived
         again = find_copy(raw, "zarr.json", "zarr.json")
@@ -63,10 +73,19 @@ def test_members_are_put_in_their_places(seed: int, indent: int | None, names: l
             made.closing,
             made.places.tolist(),
         )
-        if indent:
-            texts = {name: dump_document(members[name], indent=indent) for name in sorted(members, key=tree_order)}
-            assert raw == write_copy(whole({}), texts, indent)
     assert load_without_copy(raw, "zarr.json") == {**HEAD, "node_type": "group"}
+
+
+@pytest.mark.parametrize("indent", [None, 0, 1, 2, 3, "\t"])
+def test_a_change_keeps_the_layout_of_other_writers(indent: Any) -> None:
+    members = {name: {"n": [number, {"m": {}}]} for number, name in enumerate(["a", "b", "a/b", "c/b"])}
+    copy = find_copy(json.dumps(whole(members), indent=indent).encode(), "zarr.json", "zarr.json")
+    assert copy is not None
+    for changes in ({"c": {"n": [1, {}]}, "b": None}, {"d": {"n": {"m": 3}}, "a": {"x": [1]}}):
+        members = {name: value for name, value in {**members, **changes}.items() if value is not None}
+        copy = copy.edited(changes)
+        expected = json.dumps(whole(members), indent=indent).encode()
+        assert copy.raw == expected if indent != "\t" else json.loads(copy.raw) == json.loads(expected)
 
 
 @pytest.mark.parametrize(

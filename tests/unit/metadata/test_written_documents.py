@@ -1,4 +1,7 @@
-"""What we write is, byte for byte, what zarr-python writes: see ``data/make_documents.py``."""
+"""What we write is, byte for byte, what zarr-python writes: see ``data/make_documents.py``.
+
+Copies in ``zarr.json`` say the same with a line for each node; the setting ``json_indent`` can ask for the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import zarr
 from zarr.buffer.core import default_buffer_prototype
 from zarr.metadata import ArrayV2Metadata, ArrayV3Metadata, ConsolidatedMetadata, GroupMetadata
 from zarr.metadata.documents import load_document
@@ -31,7 +35,9 @@ def parse(documents: dict[str, str]) -> Any:
 @pytest.mark.parametrize("case", CASES)
 def test_same_bytes(case: str) -> None:
     metadata = parse(CASES[case])
-    written = {key: raw.to_bytes().decode() for key, raw in metadata.to_buffer_dict(default_buffer_prototype()).items()}
+    with zarr.config.set({"json_indent": "  " if case == "consolidated v3" else 2}):
+        buffers = metadata.to_buffer_dict(default_buffer_prototype())
+    written = {key: raw.to_bytes().decode() for key, raw in buffers.items()}
     expected = dict(CASES[case])
     if ".zmetadata" in expected:
         # zarr-python also puts an empty copy into each group, which the format forbids and nothing needs.
@@ -40,6 +46,19 @@ def test_same_bytes(case: str) -> None:
             part.pop("consolidated_metadata", None)
         expected[".zmetadata"] = json.dumps(document)
     assert written == expected
+
+
+def test_a_copy_has_a_line_for_each_node() -> None:
+    metadata = parse(CASES["consolidated v3"])
+    text = metadata.to_buffer_dict(default_buffer_prototype())["zarr.json"].to_bytes().decode()
+    document = json.loads(CASES["consolidated v3"]["zarr.json"])
+    assert json.loads(text) == document
+    nodes = document["consolidated_metadata"]["metadata"]
+    lines = [f"      {json.dumps(name)}: {json.dumps(node)}" for name, node in nodes.items()]
+    assert ",\n".join(lines) in text
+    with zarr.config.set({"json_indent": 4}):
+        text = metadata.to_buffer_dict(default_buffer_prototype())["zarr.json"].to_bytes().decode()
+    assert text == json.dumps(document, indent=4)
 
 
 @pytest.mark.parametrize("case", CASES)
