@@ -172,7 +172,7 @@ class Config(DonfigConfig):  # type: ignore[misc]
     codec_pipeline.batch_size : int
         Has no effect; kept for code written for zarr-python 3.
     json_indent : int, str or None
-        Indentation of metadata documents. By default 2.
+        Indentation of metadata documents. By default 2, with one line for each node in consolidated metadata.
     codecs : dict
         Class of each codec, by the codec's name.
     buffer, ndbuffer : str

@@ -92,6 +92,23 @@ def test_a_document_that_was_stored_here_is_not_read_again(tmp_path: Path, reads
     check_true(tmp_path)
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_a_large_document_is_not_read_again_however_fast_it_is_written(tmp_path: Path, zarr_format: Any) -> None:
+    root = consolidated_group(tmp_path, zarr_format)
+    root["x"].attrs["long"] = "a" * 70_000
+    place = tmp_path / ("zarr.json" if zarr_format == 3 else ".zmetadata")
+    stamps = set()
+    for number in range(20):
+        root["x"].attrs["n"] = number
+        stamps.add(files.fresh_stamp(str(place)))
+        assert copies._kept[-1].stamp == files.fresh_stamp(str(place)) is not None
+    place.write_bytes(same_size(place.read_bytes()))  # at once
+    assert files.fresh_stamp(str(place)) not in stamps
+    root["x"].attrs["n"] = 20
+    assert b'"bbbb"' in place.read_bytes()
+    check_true(tmp_path)
+
+
 def test_after_another_writer_the_document_is_read_once(tmp_path: Path, reads: list[str]) -> None:
     array, place = consolidated_group(tmp_path)["x"], tmp_path / "zarr.json"
     array.attrs["n"] = 0
