@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import dataclasses
 
-__all__ = ["field", "field_names", "record", "set_values"]
+__all__ = ["constructed_by", "field", "field_names", "record", "set_values"]
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
@@ -49,6 +51,38 @@ else:
         (Point(x=1), True)
         """
         return lambda cls: _complete(cls, kw_only, eq)
+
+
+def constructed_by(*names: str, frozen: bool) -> Callable[[type[T]], type[T]]:
+    """Let other code take a class that is no record for a dataclass, with parameters of its ``__init__`` for fields.
+
+    So ``dataclasses.replace`` makes a changed copy of an array or a group, and dask gives the same name to equal ones.
+
+    Parameters
+    ----------
+    names
+        Parameters of ``__init__`` that are also attributes.
+    frozen
+        Which dataclasses may have the class for a base: frozen ones, or the others.
+
+    Examples
+    --------
+    >>> @constructed_by("x", frozen=True)
+    ... class Point:
+    ...     def __init__(self, x):
+    ...         self.x = x
+    >>> dataclasses.replace(Point(1), x=2).x
+    2
+    """
+
+    def complete(cls: Any) -> Any:
+        own: dict[str, dict[str, Any]] = {name: {} for name in names}
+        for name in ("__dataclass_fields__", "__dataclass_params__"):
+            setattr(cls, name, _Asked(name, own, kinds=dict.fromkeys(names, Any), frozen=frozen))
+        cls.__replace__ = _replace
+        return cls
+
+    return complete
 
 
 def set_values(instance: object, **values: Any) -> None:
@@ -94,7 +128,11 @@ def _complete(cls: Any, kw_only: bool, eq: bool) -> Any:
     cls._record_fields = fields
     cls._record_values = attrgetter(*compared) if compared else staticmethod(_no_values)
     in_place = tuple([name for name, options in fields.items() if options.get("init", True) and not options["kw_only"]])
-    asked = {name: _Asked(name, own, kw_only, eq) for name in ("__dataclass_fields__", "__dataclass_params__")}
+    kinds = {name: cls.__annotations__[name] for name in own}
+    asked = {
+        name: _Asked(name, own, kinds, kw_only=kw_only, eq=eq)
+        for name in ("__dataclass_fields__", "__dataclass_params__")
+    }
     shared = {"__match_args__": in_place, **asked, **_METHODS, **(_EQUALITY if eq else {})}
     for name, method in shared.items():
         if vars(cls).get(name) is None:  # a class that defines __eq__ has None for a hash
@@ -119,16 +157,26 @@ def _options(cls: type, name: str, kw_only: bool) -> dict[str, Any]:
 class _Asked:
     """The fields that the module ``dataclasses`` keeps of a class, made when they are first read."""
 
-    def __init__(self, name: str, own: dict[str, dict[str, Any]], kw_only: bool, eq: bool) -> None:
-        self.name, self.own, self.kw_only, self.eq = name, own, kw_only, eq
+    def __init__(
+        self,
+        name: str,
+        own: dict[str, dict[str, Any]],
+        kinds: dict[str, Any],
+        *,
+        frozen: bool = True,
+        kw_only: bool = False,
+        eq: bool = False,
+    ) -> None:
+        self.name, self.own, self.kinds = name, own, kinds
+        self.options = {"frozen": frozen, "kw_only": kw_only, "eq": eq}
 
     def __get__(self, instance: object, owner: type) -> Any:
         home: Any = next(cls for cls in owner.__mro__ if vars(cls).get(self.name) is self)
         # A class that has the annotations and defaults of this one, and no bases that would react.
         members = {name: dataclasses.field(**options) for name, options in self.own.items()}
-        named = {"__annotations__": {name: home.__annotations__[name] for name in self.own}}
-        like: Any = type(home.__name__, (), {"__module__": home.__module__, **named, **members})
-        dataclasses.dataclass(frozen=True, init=False, repr=False, eq=self.eq, kw_only=self.kw_only)(like)
+        named = {"__module__": home.__module__, "__annotations__": self.kinds}
+        like: Any = type(home.__name__, (), {**named, **members})
+        dataclasses.dataclass(init=False, repr=False, **self.options)(like)
         inherited: dict[str, Any] = {}
         for base in home.__mro__[:0:-1]:
             inherited.update(getattr(base, "__dataclass_fields__", {}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gc
 import shutil
 import warnings
@@ -18,6 +19,7 @@ from zarr.core.buffer import cpu, default_buffer_prototype
 from zarr.errors import (
     ContainsArrayError,
     ContainsGroupError,
+    DataTypeValidationError,
     MetadataValidationError,
     UnknownCodecError,
     ZarrUserWarning,
@@ -115,3 +117,62 @@ def test_a_zip_file_whose_folder_is_gone_ends_silently(tmp_path: Path) -> None:
         del store
         gc.collect()
     assert not folder.exists()
+
+
+def test_a_copy_of_an_array_or_group_with_other_metadata_is_made_as_of_a_dataclass() -> None:
+    store = MemoryStore()
+    array = zarr.create_array(store, name="a", shape=8, chunks=2, shards=4, dtype="i4", attributes={"a": 1})
+    array[:] = range(8)
+    sharding: Any = dataclasses.replace(array.metadata.codecs[0], subchunk_write_order="lexicographic")
+    metadata = dataclasses.replace(array.metadata, codecs=(sharding,))
+    changed: Any = zarr.Array(dataclasses.replace(array.async_array, metadata=metadata))
+    changed[2:6] = 9
+    assert changed.metadata.codecs[0].subchunk_write_order == "lexicographic"
+    assert array[:].tolist() == changed[:].tolist() == [0, 1, 9, 9, 9, 9, 6, 7]
+    assert dataclasses.replace(array.async_array, config={"order": "F"}).order == "F"
+    assert array.order == "C"
+
+    group = zarr.create_group(store, path="g", attributes={"a": 1})
+    other = dataclasses.replace(group.metadata, attributes={"b": 2})
+    copy = dataclasses.replace(group, _async_group=dataclasses.replace(group._async_group, metadata=other))
+    assert dict(copy.attrs) == {"b": 2}
+    assert dict(group.attrs) == {"a": 1}
+
+
+def test_a_dataclass_may_have_an_array_or_a_group_for_its_base() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class NamedGroup(zarr.Group):
+        label: str = ""
+
+    @dataclasses.dataclass
+    class NamedArray(zarr.Array):  # type: ignore[type-arg]
+        label: str = ""
+
+    group = zarr.create_group({})
+    array = group.create_array("a", shape=3, dtype="i4")
+    assert NamedGroup(group._async_group, label="x").label == "x"  # type: ignore[call-arg]
+    assert NamedArray(array._async_array, label="x").label == "x"
+
+
+def test_dask_names_an_array_that_is_opened_again_alike(tmp_path: Path) -> None:
+    tokenize: Any = pytest.importorskip("dask.base").tokenize
+    created = zarr.create_array(tmp_path / "a", shape=3, dtype="i4")
+    assert tokenize(created) == tokenize(zarr.open_array(tmp_path / "a"))
+    assert tokenize(created) != tokenize(zarr.create_array(tmp_path / "b", shape=3, dtype="i4"))
+
+
+@pytest.mark.parametrize("value", ["i4", 5, None, np.int32])
+def test_what_is_no_dtype_of_numpy_is_refused_as_one(value: Any) -> None:
+    for name in ("Bool", "Int32", "Float64", "DateTime64", "VariableLengthUTF8", "RawBytes", "Structured"):
+        with pytest.raises(DataTypeValidationError, match="Expected an instance of <class 'numpy"):
+            getattr(zarr.dtype, name).from_native_dtype(value)
+
+
+def test_a_slash_names_the_root_of_each_store(tmp_path: Path) -> None:
+    for store in (MemoryStore(), LocalStore(tmp_path / "a"), ZipStore(tmp_path / "a.zip", mode="w")):
+        zarr.create_group(store).create_group("x")
+        assert sorted(asyncio.run(_collected(store.list_dir("/")))) == ["x", "zarr.json"]
+
+
+async def _collected(names: Any) -> list[str]:
+    return [name async for name in names]

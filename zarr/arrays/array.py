@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from zarr._lazy import LazyModule
+from zarr._records import constructed_by
 from zarr.abc.nodes import SynchronousArray
 from zarr.arrays.async_array import AsyncArray, unsaved_face
 from zarr.arrays.handle import ArrayHandle, open_array_steps
@@ -45,6 +46,7 @@ else:
 T_ArrayMetadata = TypeVar("T_ArrayMetadata")
 
 
+@constructed_by("_async_array", frozen=False)
 class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     """A chunked, compressed, N-dimensional array in a store.
 

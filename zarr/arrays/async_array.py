@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 
 from zarr import registry
 from zarr._lazy import LazyModule
+from zarr._records import constructed_by
 from zarr.abc.codec import CodecPipeline
 from zarr.abc.nodes import AsynchronousArray
 from zarr.arrays.handle import ArrayHandle, open_array_steps, parse_metadata
@@ -69,6 +70,7 @@ def awaited(
     return twin
 
 
+@constructed_by("metadata", "store_path", "config", frozen=True)
 class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
     """An array for asynchronous code; the synchronous twin is :class:`zarr.Array`.
 

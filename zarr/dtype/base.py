@@ -212,7 +212,7 @@ class LibraryType(ZDType[TDType_co, TScalar_co]):
     @classmethod
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
         """Return the data type of a numpy dtype of this kind."""
-        if cls._check_native_dtype(dtype):
+        if isinstance(dtype, np.dtype) and cls._check_native_dtype(dtype):
             return cls._of_native(dtype)
         raise wrong_dtype(cls, dtype)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any, TypeVar, Unpack
 
+from zarr._records import constructed_by
 from zarr.abc.nodes import AsynchronousGroup
 from zarr.arrays.async_array import AsyncArray, awaited
 from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, takes
@@ -46,6 +47,7 @@ def wrap_async(record: NodeRecord) -> AsyncArray[Any] | AsyncGroup:
     return AsyncArray.from_handle(ArrayHandle(record.store_path, metadata, parse_array_config(record.config)))
 
 
+@constructed_by("metadata", "store_path", frozen=True)
 class AsyncGroup(GroupFace):
     """A group, to be used from asynchronous code; the synchronous twin is :class:`Group`.
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Coroutine, Generator, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr._lazy import LazyModule
+from zarr._records import constructed_by
 from zarr.abc.nodes import SynchronousGroup
 from zarr.arrays.array import Array
 from zarr.chunks.spec import ArrayConfig, parse_array_config
@@ -46,6 +47,7 @@ def wrap(record: NodeRecord, config: ArrayConfig | None = None) -> Array[Any] | 
     return array_of(record, config)
 
 
+@constructed_by("_async_group", frozen=True)
 class Group(LegacyMembers):
     """A group: a node that holds arrays and other groups.
 

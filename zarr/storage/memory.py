@@ -163,7 +163,7 @@ class MemoryStore(MappingProtocol, TransactionStore):
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """Return the names directly under the prefix."""
-        return child_names(self._names(prefix), prefix)
+        return child_names(self._names(prefix.rstrip("/")), prefix)
 
     # Writing
 
