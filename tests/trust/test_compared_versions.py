@@ -223,6 +223,7 @@ class Refusing(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     objects: dict[str, bytes]
     refusal: tuple[int, bytes]
+    refused: list[str]
 
     def log_message(self, *args: Any) -> None:
         pass
@@ -248,6 +249,7 @@ class Refusing(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         if "If-Match" in self.headers or "If-None-Match" in self.headers:
+            self.refused.append(self.path)
             self._answer(*self.refusal)
             return
         self.objects[self.path] = body
@@ -270,7 +272,7 @@ def service_of(port: int, client: str) -> Any:
 def test_a_service_without_conditions_is_used_without_them(
     refusal: Any, client: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    handler = type("Handler", (Refusing,), {"objects": {}, "refusal": refusal})
+    handler = type("Handler", (Refusing,), {"objects": {}, "refused": [], "refusal": refusal})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         store: Any = service_of(server.server_port, client)
@@ -289,8 +291,28 @@ def test_a_service_without_conditions_is_used_without_them(
         server.shutdown()
 
 
+@pytest.mark.parametrize("client", ["obstore", "s3fs"])
+def test_a_service_without_conditions_is_asked_for_absence_once(client: str) -> None:
+    handler = type("Handler", (Refusing,), {"objects": {}, "refused": [], "refusal": (501, b"")})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        store: Any = service_of(server.server_port, client)
+        one, other = (default_buffer_prototype().buffer.from_bytes(text) for text in (b"one", b"other"))
+
+        async def create() -> None:
+            for key in ("a", "b", "c"):
+                assert await store.put_if_absent(key, one)
+                assert not await store.put_if_absent(key, other)
+
+        sync(create())
+        assert set(handler.objects.values()) == {b"one"}
+        assert handler.refused == ["/bucket/a"]
+        server.shutdown()
+
+
 def test_a_request_that_is_bad_for_another_reason_is_not_sent_without_its_condition() -> None:
-    handler = type("Handler", (Refusing,), {"objects": {}, "refusal": (400, b"<Error><Code>RequestTimeout</Code>")})
+    refusal = (400, b"<Error><Code>RequestTimeout</Code>")
+    handler = type("Handler", (Refusing,), {"objects": {}, "refused": [], "refusal": refusal})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         store = service_of(server.server_port, "obstore")

@@ -462,18 +462,21 @@ class FsspecStore(RetryingStore):
         process may come between.
         """
         self._check_writable()
-        path, data = self._path(key), value.to_bytes()
-        if self.supports_set_if_match and self._compares:
+        path, data, refused = self._path(key), value.to_bytes(), False
+        if self.supports_set_if_match and self._compares and self._creates:
             try:
                 return await self._replace_once(key, data, None)
             except FileNotFoundError:
                 pass  # there is no bucket; it is made below
             except Exception as error:
-                if not refuses_conditions(error):
+                if not (refused := refuses_conditions(error)):
                     raise
         if await self.exists(key):
             return False
-        return await self._retries.put_once(path, partial(self._create, path, data), partial(self._outcome, key, data))
+        put, outcome = partial(self._create, path, data), partial(self._outcome, key, data)
+        stored = await self._retries.put_once(path, put, outcome)
+        self._creates = self._creates and not (refused and stored)
+        return stored
 
     async def _create(self, path: str, data: bytes) -> bool:
         fs = self._filesystem()

@@ -447,17 +447,20 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         return await self._retries.put_once(key, partial(self._create, key, data), partial(self._outcome, key, data))
 
     async def _create(self, key: str, data: bytes) -> bool:
-        try:
-            await obstore.put_async(self._client, key, data, mode="create")
-        except exceptions.AlreadyExistsError:
-            return False
-        except Exception as error:
-            if not refuses_conditions(error):
-                raise
-            # Plain web servers, and some services: another process may come between.
-            if await self.exists(key):
+        if self._creates:
+            try:
+                await obstore.put_async(self._client, key, data, mode="create")
+                return True
+            except exceptions.AlreadyExistsError:
                 return False
-            await obstore.put_async(self._client, key, data)
+            except Exception as error:
+                if not refuses_conditions(error):
+                    raise
+        # Plain web servers, and some services: another process may come between.
+        if await self.exists(key):
+            return False
+        await obstore.put_async(self._client, key, data)
+        self._creates = False
         return True
 
     @property

@@ -167,6 +167,8 @@ class RetryingStore(NamedStore):
     _retries: Retries
     _compares = True
     """False once the service has refused a conditional request."""
+    _creates = True
+    """False once it has refused the condition that there is no value; some services know that one alone."""
 
     @property
     def retries(self) -> int:
