@@ -170,7 +170,7 @@ class Config(DonfigConfig):  # type: ignore[misc]
     codec_pipeline.path : str
         Class of the codec pipeline. By default that of this library.
     codec_pipeline.batch_size : int
-        Has no effect; kept for code written for zarr-python 3.
+        How many chunks a pipeline of another package gets at once. By default 1.
     json_indent : int, str or None
         Indentation of metadata documents. By default 2, with one line for each node in consolidated metadata.
     codecs : dict

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+import zarr
 from tests.unit.codecs.specs import buffer, chunk_spec, nd_buffer, random_array
 from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec, TransposeCodec, ZstdCodec
 from zarr.codecs.base.chain import CodecChain
 from zarr.codecs.base.pipeline import BatchedCodecPipeline, FusedCodecPipeline
-from zarr.registry import get_pipeline_class
+from zarr.registry import get_pipeline_class, register_pipeline
 from zarr.settings import config
 
 PIPELINES = [BatchedCodecPipeline, FusedCodecPipeline]
@@ -178,3 +179,63 @@ def test_encoded_size() -> None:
 def test_the_configured_names_lead_here(name: str) -> None:
     with config.set({"codec_pipeline.path": f"zarr.core.codec_pipeline.{name}"}):
         assert get_pipeline_class().__name__ == name
+
+
+class Recording(BatchedCodecPipeline):
+    """Remembers what its functions of a batch were given."""
+
+    calls: list[tuple[str, int]] = []
+
+    async def read_batch(self, batch_info: Any, out: Any, drop_axes: Any = ()) -> Any:
+        batch = list(batch_info)
+        self.calls.append(("read", len(batch)))
+        return await super().read_batch(batch, out, drop_axes)
+
+    async def write_batch(self, batch_info: Any, value: Any, drop_axes: Any = ()) -> None:
+        batch = list(batch_info)
+        self.calls.append(("write", len(batch)))
+        await super().write_batch(batch, value, drop_axes)
+
+    async def decode_batch(self, chunk_bytes_and_specs: Any) -> Any:
+        items = list(chunk_bytes_and_specs)
+        self.calls.append(("decode", len(items)))
+        return await super().decode_batch(items)
+
+    async def encode_batch(self, chunk_arrays_and_specs: Any) -> Any:
+        items = list(chunk_arrays_and_specs)
+        self.calls.append(("encode", len(items)))
+        return await super().encode_batch(items)
+
+
+def test_functions_of_a_batch_that_a_subclass_defines_are_called() -> None:
+    register_pipeline(Recording)
+    name = f"{Recording.__module__}.{Recording.__qualname__}"
+    with config.set({"codec_pipeline.path": name, "codec_pipeline.batch_size": 3}):
+        array = zarr.create_array({}, shape=(8,), chunks=(2,), dtype="i4", compressors=ZstdCodec())
+        Recording.calls.clear()
+        array[:] = np.arange(8)
+        assert sorted(Recording.calls) == [
+            ("decode", 1), ("decode", 3), ("encode", 1), ("encode", 3), ("write", 1), ("write", 3),
+        ]  # fmt: skip
+        Recording.calls.clear()
+        assert array[:].tolist() == list(range(8))
+        assert sorted(Recording.calls) == [("decode", 1), ("decode", 3), ("read", 1), ("read", 3)]
+        array[3] = 30
+        assert array[2:5].tolist() == [2, 30, 4]
+
+
+def test_a_batch_of_parts_of_shards_is_decoded_and_encoded() -> None:
+    async def call() -> list[Any]:
+        spec = chunk_spec("int32", (4, 6))
+        pipeline = BatchedCodecPipeline.from_codecs([ShardingCodec(chunk_shape=(2, 3))]).evolve_from_array_spec(spec)
+        key = Key({}, "a")
+        part = (slice(0, 2), slice(3, 6))
+        await pipeline.encode_partial_batch([(key, nd_buffer(np.full((2, 3), 7, "i4")), part, spec)])
+        whole = (slice(0, 4), slice(0, 6))
+        parts = await pipeline.decode_partial_batch([(key, part, spec), (key, whole, spec), (Key({}, "b"), part, spec)])
+        return [None if part is None else part.as_numpy_array() for part in parts]
+
+    inner, whole, absent = asyncio.run(call())
+    assert np.all(inner == 7)
+    assert absent is None
+    assert whole.sum() == 7 * 6

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -31,6 +32,7 @@ from zarr.codecs.base.bound import native_dtype
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
 from zarr.codecs.base.described import wrap_array, wrap_bytes
 from zarr.codecs.base.order import sort_codecs
+from zarr.defaults import settings
 from zarr.errors import NothingToStoreError
 from zarr.registry import register_pipeline
 from zarr.types import SelectorTuple
@@ -118,6 +120,7 @@ class _ChainPipeline(CodecPipeline):
     array_array_codecs: tuple[ArrayArrayCodec, ...]
     array_bytes_codec: ArrayBytesCodec
     bytes_bytes_codecs: tuple[BytesBytesCodec, ...]
+    batch_size: int
 
     def __iter__(self) -> Iterator[Codec]:
         yield from self.array_array_codecs
@@ -127,12 +130,12 @@ class _ChainPipeline(CodecPipeline):
     def _chain(self, spec: ArraySpec) -> CodecChain:
         # Frozen like its classes, but it keeps chains: chunks of an array have only a few descriptions.
         chains: dict[ArraySpec, CodecChain] = self.__dict__.setdefault("_chains", {})
-        chain = chains.get(spec)
-        if chain is None:
+        known = chains.get(spec)
+        if known is None:
             if len(chains) >= _MAX_CHAINS:
                 chains.clear()
-            chain = chains[spec] = CodecChain.build(tuple(self), spec)
-        return chain
+            known = chains[spec] = CodecChain.build(tuple(self), spec)
+        return known
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_chains"}
@@ -172,6 +175,12 @@ class _ChainPipeline(CodecPipeline):
     async def decode(
         self, chunk_bytes_and_specs: Iterable[tuple[Buffer | None, ArraySpec]]
     ) -> Iterable[NDBuffer | None]:
+        """Decode chunks, each with its description, in batches."""
+        return list(chain.from_iterable(await self._in_batches(self.decode_batch, chunk_bytes_and_specs)))
+
+    async def decode_batch(
+        self, chunk_bytes_and_specs: Iterable[tuple[Buffer | None, ArraySpec]]
+    ) -> Iterable[NDBuffer | None]:
         """Decode a batch of chunks, each with its description."""
         return await _gather(self._decode_one, chunk_bytes_and_specs)
 
@@ -185,42 +194,95 @@ class _ChainPipeline(CodecPipeline):
     async def encode(
         self, chunk_arrays_and_specs: Iterable[tuple[NDBuffer | None, ArraySpec]]
     ) -> Iterable[Buffer | None]:
-        """Encode a batch of chunks, each with its description; return None for a chunk that need not be stored."""
+        """Encode chunks, each with its description, in batches; return None for a chunk that need not be stored."""
+        return list(chain.from_iterable(await self._in_batches(self.encode_batch, chunk_arrays_and_specs)))
+
+    async def encode_batch(
+        self, chunk_arrays_and_specs: Iterable[tuple[NDBuffer | None, ArraySpec]]
+    ) -> Iterable[Buffer | None]:
+        """Encode a batch of chunks, each with its description."""
         return await _gather(self._encode_one, chunk_arrays_and_specs)
+
+    async def decode_partial_batch(
+        self, batch_info: Iterable[tuple[ByteGetter, SelectorTuple, ArraySpec]]
+    ) -> Iterable[NDBuffer | None]:
+        """Decode parts of a batch of chunks, without all of their bytes; see ``supports_partial_decode``."""
+        codec: Any = self.array_bytes_codec
+        decoded: Iterable[NDBuffer | None] = await codec.decode_partial(batch_info)
+        return decoded
+
+    async def encode_partial_batch(
+        self, batch_info: Iterable[tuple[ByteSetter, NDBuffer, SelectorTuple, ArraySpec]]
+    ) -> None:
+        """Replace parts of a batch of stored chunks; see ``supports_partial_encode``."""
+        codec: Any = self.array_bytes_codec
+        await codec.encode_partial(batch_info)
+
+    async def _in_batches(self, func: Callable[[list[T]], Awaitable[R]], items: Iterable[T]) -> list[R]:
+        """Await a function of every batch of items. Subclasses of other packages define the functions of a batch."""
+        waiting = iter(items)
+        return await _gather(func, iter(lambda: list(islice(waiting, self.batch_size)), []))
 
     async def read(
         self, batch_info: Iterable[ReadInfo], out: NDBuffer, drop_axes: tuple[int, ...] = ()
     ) -> tuple[GetResult, ...]:
-        """Read chunks into an array; see ``CodecPipeline.read``."""
+        """Read chunks into an array, in batches; see ``CodecPipeline.read``."""
 
-        async def read_one(info: ReadInfo) -> GetResult:
-            getter, spec, chunk_selection, out_selection, _ = info
-            part: NDBuffer | None
-            if self.supports_partial_decode:
-                part = await self.array_bytes_codec._decode_partial_single(getter, chunk_selection, spec)  # type: ignore[attr-defined]
-            else:
-                chunk = await self._decode_one((await getter.get(prototype=spec.prototype), spec))
-                part = None if chunk is None else chunk[chunk_selection]
-            return _deliver(part, out, spec, out_selection, drop_axes)
+        async def read_batch(batch: list[ReadInfo]) -> tuple[GetResult, ...]:
+            return await self.read_batch(batch, out, drop_axes)
 
-        return tuple(await _gather(read_one, batch_info))
+        return tuple(chain.from_iterable(await self._in_batches(read_batch, batch_info)))
+
+    async def read_batch(
+        self, batch_info: Iterable[ReadInfo], out: NDBuffer, drop_axes: tuple[int, ...] = ()
+    ) -> tuple[GetResult, ...]:
+        """Read a batch of chunks into an array; the parameters are those of ``read``."""
+        batch = list(batch_info)
+        parts: list[NDBuffer | None]
+        if self.supports_partial_decode:
+            parts = list(await self.decode_partial_batch([(getter, part, spec) for getter, spec, part, *_ in batch]))
+        else:
+            chunks = await self.decode_batch(await _gather(_fetch, batch))
+            pairs = zip(chunks, batch, strict=True)
+            parts = [None if chunk is None else chunk[info[2]] for chunk, info in pairs]
+        return tuple(
+            [_deliver(part, out, info[1], info[3], drop_axes) for part, info in zip(parts, batch, strict=True)]
+        )
 
     async def write(self, batch_info: Iterable[WriteInfo], value: NDBuffer, drop_axes: tuple[int, ...] = ()) -> None:
-        """Write parts of an array to chunks; see ``CodecPipeline.write``."""
+        """Write parts of an array to chunks, in batches; see ``CodecPipeline.write``."""
 
-        async def write_one(info: WriteInfo) -> None:
-            setter, spec, chunk_selection, out_selection, is_complete = info
-            existing = None
-            if not is_complete:
-                existing = await self._decode_one((await setter.get(prototype=spec.prototype), spec))
+        async def write_batch(batch: list[WriteInfo]) -> None:
+            await self.write_batch(batch, value, drop_axes)
+
+        await self._in_batches(write_batch, batch_info)
+
+    async def write_batch(
+        self, batch_info: Iterable[WriteInfo], value: NDBuffer, drop_axes: tuple[int, ...] = ()
+    ) -> None:
+        """Write parts of an array to a batch of chunks; the parameters are those of ``write``."""
+        batch = list(batch_info)
+        stored = await self.decode_batch(await _gather(_fetch_before_write, batch))
+        merged: list[tuple[NDBuffer | None, ArraySpec]] = []
+        for existing, (_, spec, chunk_selection, out_selection, _) in zip(stored, batch, strict=True):
             chunk = merge_chunk(existing, value, spec, chunk_selection, out_selection, drop_axes)
-            encoded = await self._encode_one((kept_chunk(chunk, spec), spec))
-            if encoded is None:
-                await setter.delete()
-            else:
-                await setter.set(encoded)
+            merged.append((kept_chunk(chunk, spec), spec))
+        setters = [info[0] for info in batch]
+        await _gather(_store, zip(setters, await self.encode_batch(merged), strict=True))
 
-        await _gather(write_one, batch_info)
+
+async def _fetch(info: ReadInfo) -> tuple[Buffer | None, ArraySpec]:
+    return await info[0].get(prototype=info[1].prototype), info[1]
+
+
+async def _fetch_before_write(info: WriteInfo) -> tuple[Buffer | None, ArraySpec]:
+    """Return the stored bytes of a chunk, and nothing if all of it is replaced."""
+    return None if info[4] else await info[0].get(prototype=info[1].prototype), info[1]
+
+
+async def _store(item: tuple[ByteSetter, Buffer | None]) -> None:
+    setter, encoded = item
+    await (setter.delete() if encoded is None else setter.set(encoded))
 
 
 def _deliver(
@@ -236,6 +298,10 @@ def _deliver(
     return {"status": "present"}
 
 
+def _batch_size(given: int | None) -> int:
+    return given or int(settings.get("codec_pipeline.batch_size"))
+
+
 @dataclass(frozen=True)
 class BatchedCodecPipeline(_ChainPipeline):
     """The pipeline that is configured by default.
@@ -245,7 +311,7 @@ class BatchedCodecPipeline(_ChainPipeline):
     array_array_codecs, array_bytes_codec, bytes_bytes_codecs
         The codecs by kind, in the order of encoding.
     batch_size
-        Has no effect; kept for code written for zarr-python 3.
+        How many chunks the functions of a batch get at once; by default the setting ``codec_pipeline.batch_size``.
 
     Examples
     --------
@@ -262,7 +328,7 @@ class BatchedCodecPipeline(_ChainPipeline):
     @classmethod
     def from_codecs(cls, codecs: Iterable[Codec], *, batch_size: int | None = None) -> Self:
         """Return a pipeline of codecs, in the order of encoding."""
-        return cls(*sort_codecs(codecs), 1 if batch_size is None else batch_size)
+        return cls(*sort_codecs(codecs), _batch_size(batch_size))
 
 
 @dataclass(frozen=True)
@@ -278,7 +344,7 @@ class FusedCodecPipeline(_ChainPipeline):
     sync_transform
         The codecs bound to one chunk shape, once the array is known.
     batch_size
-        Has no effect; kept for code written for zarr-python 3.
+        How many chunks the functions of a batch get at once; by default the setting ``codec_pipeline.batch_size``.
 
     Examples
     --------
@@ -298,13 +364,13 @@ class FusedCodecPipeline(_ChainPipeline):
     def from_codecs(cls, codecs: Iterable[Codec], *, batch_size: int | None = None) -> Self:
         """Return a pipeline of codecs, in the order of encoding."""
         given = tuple(codecs)
-        return cls(given, *sort_codecs(given), None, 1 if batch_size is None else batch_size)
+        return cls(given, *sort_codecs(given), None, _batch_size(batch_size))
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """Return a pipeline whose codecs are evolved for the array."""
-        chain = CodecChain.build(tuple(self), array_spec)
-        transform = None if chain.asynchronous else chain
-        return type(self)(chain.codecs, *sort_codecs(chain.codecs), transform, self.batch_size)
+        bound = CodecChain.build(tuple(self), array_spec)
+        transform = None if bound.asynchronous else bound
+        return type(self)(bound.codecs, *sort_codecs(bound.codecs), transform, self.batch_size)
 
     def read_sync(
         self, batch_info: Iterable[ReadInfo], out: NDBuffer, drop_axes: tuple[int, ...] = (), max_workers: int = 1

@@ -39,7 +39,7 @@ HOMES: Final = {
         "ChunkKeyEncoding ChunkKeyEncodingLike DefaultChunkKeyEncoding V2ChunkKeyEncoding "
         "parse_chunk_key_encoding parse_separator"
     ),
-    "zarr.core.chunk_utils": "ChunkTransform evolve_codecs",
+    "zarr.core.chunk_utils": "ChunkTransform chunk_is_empty evolve_codecs fill_value_or_default",
     "zarr.core.common": (
         "ANY_ACCESS_MODE ChunksLike JSON NamedConfig NamedRequiredConfig ZARRAY_JSON ZARR_JSON ZATTRS_JSON "
         "ZGROUP_JSON ZMETADATA_V2_JSON ceildiv_int compress_rle concurrent_foreach concurrent_iter concurrent_map "
