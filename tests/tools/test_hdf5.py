@@ -323,6 +323,18 @@ def test_fill_values_that_are_lost_are_listed(tmp_path: Path) -> None:
     assert convert(tmp_path / "a.h5", tmp_path / "2.zarr", zarr_format=2).losses == (missing,)
 
 
+def test_fill_values_that_hdf5_lacks_are_listed(tmp_path: Path) -> None:
+    root = zarr.create_group(tmp_path / "a.zarr")
+    root.create_array("date", shape=4, dtype="M8[D]", fill_value=np.datetime64("NaT"), compressors=None)
+    root.create_array("first", shape=4, dtype="M8[D]", fill_value=np.datetime64(0, "D"), compressors=None)
+    root.create_array("text", shape=4, dtype=str, fill_value="none", compressors=None)
+    root.create_array("void", shape=4, dtype=str, fill_value="", compressors=None)
+    assert convert(root, tmp_path / "a.h5").losses == (
+        "/date: the fill value NaT: there is none for datetime64[D]",
+        "/text: the fill value none: there is none for StringDType()",
+    )
+
+
 @pytest.mark.parametrize("target", ["a.zarr", "old.zarr", "a.json"])
 def test_variables_are_as_long_as_their_unlimited_dimension(target: str, tmp_path: Path) -> None:
     """NetCDF reads what nobody wrote as fill values; in the file a variable ends after its last element."""

@@ -89,7 +89,10 @@ def dataset_parameters(path: str, contents: ArrayContents, losses: list[str]) ->
         return None
     given: dict[str, Any] = {"dtype": dtype}
     fill = contents.fill_value
-    if fill is not None and dtype.kind not in "O" and contents.native_dtype.kind not in "Mm":
+    if dtype.kind == "O" or contents.native_dtype.kind in "Mm":
+        if fill is not None and fill != np.zeros((), contents.native_dtype)[()]:
+            lose(losses, path, f"the fill value {fill}: there is none for {contents.native_dtype}")
+    elif fill is not None:
         value = np.array(fill, dtype)
         if any(value.tobytes()):  # zero is that of a dataset without one
             given["fillvalue"] = value[()] if dtype.fields is None else value
