@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Protocol, TypeAlias
 
+from zarr._lazy import instance_of
 from zarr.errors import BaseZarrError
 from zarr.runners.job_notes import Notes
 from zarr.tools.plans.executors import run_tasks
@@ -213,6 +214,9 @@ class Plan:
                     self._run_tasks(self._numbered(place), ended, executor, report)
         result = self._end()
         self._notes.clear()
+        store: Any = self._notes.target.store
+        if instance_of(store, "zarr.storage.zip.store", "ZipStore"):
+            store.commit()  # the file has its name and is complete, also while the result is in use
         return result
 
     def _was_begun(self) -> bool:
