@@ -52,6 +52,8 @@ class CopyText:
         Of each member: where its name begins and ends, without quotes, and where its value ends.
     names : list of str or None
         The names; None where they are plain and in tree order, and so are found in the text.
+    in_order : bool, optional
+        True if the names are known to be in tree order. By default they are compared.
 
     Attributes
     ----------
@@ -88,14 +90,13 @@ class CopyText:
         closing: int,
         places: npt.NDArray[np.int64],
         names: list[str] | None,
+        in_order: bool = False,
     ) -> None:
         self.raw, self.table_path, self.opening, self.closing = raw, table_path, opening, closing
         self.places, self.names, self.place = places, names, ""
         self.stamp: tuple[int, object] | None = None
-        order = None if names is None else [tree_order(name) for name in names]
-        self._in_order = order is None or all(before < after for before, after in pairwise(order))
-        numbers = {} if names is None or self._in_order else {name: number for number, name in enumerate(names)}
-        self._numbers = numbers
+        self._in_order = in_order or names is None or all(x < y for x, y in pairwise(map(tree_order, names)))
+        self._numbers = {} if self._in_order or names is None else {name: number for number, name in enumerate(names)}
 
     def __len__(self) -> int:
         return len(self.places)
@@ -210,7 +211,8 @@ class CopyText:
         plain = self.names is None and all(_is_plain(part) for part in parts if isinstance(part, str))
         if not plain and self.names is None:
             names = [encoded_name(made[start:stop]) for start, stop, _ in table.tolist()]
-        return CopyText(made, self.table_path, self.opening, length + len(tail), table, None if plain else names)
+        found = None if plain else names
+        return CopyText(made, self.table_path, self.opening, length + len(tail), table, found, in_order=True)
 
     def _step(self) -> int | None:
         """Return the number of spaces of one level of indentation; None if the text is one line."""

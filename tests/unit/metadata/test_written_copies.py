@@ -138,6 +138,33 @@ def test_a_change_below_a_group_parses_no_copy(tmp_path: Any, monkeypatch: pytes
         assert stored["g/x"] == json.loads(store.get_sync("g/x/zarr.json").to_bytes())
 
 
+@pytest.mark.parametrize("name", ["a", "ü"])
+def test_names_are_brought_into_order_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writers of format 2 list the documents of a node in an order of their own."""
+    members = {f"{name}{number}/{part}": {"n": number} for number in range(300) for part in (".zgroup", ".zattrs")}
+    copy = find_copy(json.dumps({"metadata": members}).encode(), ".zmetadata", ".zmetadata")
+    assert copy is not None
+    copy = copy.edited({f"{name}7/.zattrs": {"n": 0}})
+    assert list(copy) == sorted(members, key=tree_order)
+    monkeypatch.setattr(copies, "tree_order", counted := Counted(tree_order))
+    copy = copy.edited({f"{name}7/.zattrs": {"n": 1}, "new/.zgroup": {}, f"{name}8/.zgroup": None})
+    assert 0 < counted.calls < 100
+    expected = {**members, f"{name}7/.zattrs": {"n": 1}, "new/.zgroup": {}}
+    assert json.loads(copy.raw) == {"metadata": {key: expected[key] for key in expected if key != f"{name}8/.zgroup"}}
+    assert list(copy) == sorted(json.loads(copy.raw)["metadata"], key=tree_order)
+
+
+class Counted:
+    """A function that counts its calls."""
+
+    def __init__(self, call: Any) -> None:
+        self.call, self.calls = call, 0
+
+    def __call__(self, *args: Any) -> Any:
+        self.calls += 1
+        return self.call(*args)
+
+
 def test_what_another_process_has_stored_stays() -> None:
     store = MemoryStore()
     root = zarr.create_group(store)
