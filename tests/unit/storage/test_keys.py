@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zarr
+from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import KeyNotAllowedError
 from zarr.storage import MemoryStore, keys
 from zarr.storage.keys import check_key, is_below_any, is_key, is_normalized, keys_below
@@ -77,3 +78,14 @@ def test_keys_below_folders(keys: list[str], folders: list[str], start: str) -> 
     below = [name for name in names if name.startswith(start) and is_below_any(name[len(start) :], {*folders})]
     many = [*folders, *(f"z{number}" for number in range(9))]
     assert keys_below(names, folders, start) == below == keys_below(names, many, start)
+
+
+@pytest.mark.parametrize("odd", [1, b"a/x", ("a/",), None])
+def test_a_dictionary_may_have_keys_that_are_no_text(odd: object) -> None:
+    value = default_buffer_prototype().buffer.from_bytes(b"1")
+    store = MemoryStore({"a/x": value, "b/a/y": value, "ab": value, odd: value})  # type: ignore[dict-item]
+    assert sorted(store.list_sync()) == ["a/x", "ab", "b/a/y"]
+    assert list(store.list_prefix_sync("a/")) == list(store.list_prefix_sync("a/x")) == ["a/x"]
+    store.delete_dir_sync("a")
+    assert sorted(store.list_sync()) == ["ab", "b/a/y"]
+    assert odd in store._store_dict
