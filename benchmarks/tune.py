@@ -48,13 +48,15 @@ def make_grid(folder: Path, days: int, scale: int) -> Any:
     return array
 
 
-def measure_all(array: Any, codecs: list[Any], folder: Path, rounds: int) -> dict[Candidate, dict[str, float]]:
+def measure_all(
+    array: Any, codecs: list[Any], more: list[Any], folder: Path, rounds: int
+) -> dict[Candidate, dict[str, float]]:
     """Return the CPU time of each read of the whole array in each candidate: over some places, the mean of the least.
 
     All candidates are read in turn, in each round: a time in which the machine is slow does not meet one of them alone.
     """
     reads, copies = parse_reads(READS, array.shape, NAMES), {}
-    for layout in {each.grid: each for each in (own_layout(array), *ladder(array, reads))}.values():
+    for layout in {each.grid: each for each in (own_layout(array), *ladder(array, reads), *more)}.values():
         for codec in ({}, *parse_codecs(array, codecs)):
             copy = zarr.tools.rechunk(
                 array, folder / f"{len(copies)}.zarr", chunks=layout.chunks, shards=layout.shards, **codec
@@ -85,7 +87,7 @@ def main() -> None:
         array = make_grid(Path(name), asked.days, asked.scale)
         codecs = [] if asked.no_codecs else default_codecs(array)
         found = zarr.tools.tune(array, reads=READS, sample=asked.sample, codecs=codecs, progress=False)
-        measured = measure_all(array, codecs, Path(name), asked.rounds)
+        measured = measure_all(array, codecs, found.rows + found.codecs, Path(name), asked.rounds)
     print(f"{array.shape} float32, {array.nbytes / 2**20:.1f} MiB, sample {found.sample}\n")
     report(found, measured)
 

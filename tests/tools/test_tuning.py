@@ -14,8 +14,17 @@ import zarr
 from tests.tools.places import STORES, fill, make_store
 from zarr.storage import MemoryStore
 from zarr.tools import bench, tune
-from zarr.tools.measurements import candidates, costs, tuning
-from zarr.tools.measurements.candidates import MOST_FILES, SHARD_BYTES, SIZES, SMALL_SIZES, Layout, ladder, own_layout
+from zarr.tools.measurements import candidates, costs, results
+from zarr.tools.measurements.candidates import (
+    MOST_FILES,
+    SHARD_BYTES,
+    SIZES,
+    SMALL_SIZES,
+    Layout,
+    ladder,
+    neighbours,
+    own_layout,
+)
 from zarr.tools.measurements.costs import Cost, Model, Sample, cpu_seconds, sample_shape
 from zarr.tools.measurements.reads import Read, chunks_met, parse_reads
 
@@ -124,12 +133,19 @@ def test_ladders(shape: tuple[int, ...], words: str) -> None:
         zarr.from_array({}, data=array, write_data=False, **layout.parameters(tuple(min(50, n) for n in shape)))
 
 
-def test_shapes_near_the_present_one_are_tried() -> None:
-    reads = parse_reads("time-series,map", (8, 91, 120), (None,) * 3)
+def test_neighbours() -> None:
     grid = zarr.create_array({}, shape=(8, 91, 120), dtype="f4", chunks=(1, 46, 60))
-    assert (2, 46, 60) in [layout.chunks for layout in ladder(grid, reads)]
-    tiny = zarr.create_array({}, shape=(8, 91, 120), dtype="f4", chunks=(1, 2, 2))
-    assert (2, 2, 2) not in [layout.chunks for layout in ladder(tiny, reads)]
+    near = neighbours(grid, Layout((1, 31, 30), (8, 93, 120), {"compressors": None}))
+    assert [layout.chunks for layout in near] == [(2, 31, 30), (1, 16, 30), (1, 62, 30), (1, 31, 15), (1, 31, 60)]
+    assert {layout.codecs["compressors"] for layout in near} == {None}
+    for layout in near:
+        zarr.from_array({}, data=grid, write_data=False, **layout.parameters(grid.shape))
+    # Not below 1 KiB in a shard, nor below a part of 64 KiB without one.
+    assert [layout.chunks for layout in neighbours(grid, Layout((1, 16, 20), (8, 96, 120)))] == [
+        (2, 16, 20), (1, 32, 20), (1, 16, 40)
+    ]  # fmt: skip
+    older = zarr.create_array({}, shape=(8, 91, 120), dtype="f4", chunks=(1, 91, 120), zarr_format=2)
+    assert [layout.grid for layout in neighbours(older, own_layout(older))] == [((2, 91, 120), None)]
 
 
 def test_samples_fit(array: Any) -> None:
@@ -213,20 +229,13 @@ def test_the_choice_is_the_best_compromise(monkeypatch: pytest.MonkeyPatch) -> N
     """With costs that are known, from a small sample, and though the first measurement of the best one is disturbed."""
     array = zarr.create_array({}, data=smooth((128, 96, 80)), chunks=(1, 96, 80), dimension_names=NAMES)
     reads = parse_reads(("time-series", "map"), array.shape, NAMES)
-    known = {}
-    for layout in (own_layout(array), *ladder(array, reads)):
-        files = [read.chunks(array.shape, layout.shards or layout.chunks) for read in reads]
-        counts = [read.chunks(array.shape, layout.chunks) for read in reads]
-        size = 4 * math.prod(layout.chunks)
-        known[layout.chunks] = [_seconds(*numbers, size) for numbers in zip(files, counts, strict=True)]
-    least = np.min(list(known.values()), axis=0)
-    scores = {chunks: float(np.max(seconds / least)) for chunks, seconds in known.items()}
-    best = min(scores, key=lambda chunks: scores[chunks])
+    ladders = (own_layout(array), *ladder(array, reads))
+    best = ranked_exactly(array, reads, ladders)[0][1].chunks
     calls: list[int] = []
 
     def cpu_seconds(array: Any, selection: Any) -> float:
         calls.append(1)
-        disturbed = array.chunks == best and len(calls) < 7 * len(known)
+        disturbed = array.chunks == best and len(calls) < 7 * len(ladders)
         files, count = chunks_met(selection, array.shards or array.chunks), chunks_met(selection, array.chunks)
         return _seconds(files, count, 4 * math.prod(array.chunks)) * (1.8 if disturbed else 1)
 
@@ -234,8 +243,41 @@ def test_the_choice_is_the_best_compromise(monkeypatch: pytest.MonkeyPatch) -> N
     for sample in (0, array.nbytes // 2):
         calls.clear()
         found = tune(array, sample=sample, codecs=[])
-        assert scores[found.best.chunks] <= 1.05 * scores[best]
-        assert found.best.score == pytest.approx(scores[found.best.chunks], rel=0.02 if sample == 0 else 0.3)
+        exact = ranked_exactly(array, reads, [Layout(row.chunks, row.shards) for row in found.rows])
+        score = next(score for score, layout in exact if layout.grid == found.best.grid)
+        assert score <= 1.05 * exact[0][0]
+        assert found.best.score == pytest.approx(score, rel=0.02 if sample == 0 else 0.3)
+        # Chunks near the best ones of the ladder are better here than all of the ladder.
+        assert found.best.grid not in {layout.grid for layout in ladders}
+
+
+def ranked_exactly(array: Any, reads: Any, layouts: Any) -> list[tuple[float, Layout]]:
+    """Layouts with their scores by the known costs, the best first."""
+    seconds = []
+    for layout in layouts:
+        files = [read.chunks(array.shape, layout.shards or layout.chunks) for read in reads]
+        counts = [read.chunks(array.shape, layout.chunks) for read in reads]
+        size = 4 * math.prod(layout.chunks)
+        seconds.append([_seconds(*numbers, size) for numbers in zip(files, counts, strict=True)])
+    scores = np.max(np.array(seconds) / np.min(seconds, axis=0), axis=1)
+    return sorted(zip(map(float, scores), layouts, strict=True), key=lambda pair: pair[0])
+
+
+def test_the_best_codec_is_tried_in_all_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best chunks may be others with another codec."""
+    data = RANDOM.normal(size=(64, 96, 80))  # of about the same size with each codec
+    array = zarr.create_array({}, data=data, chunks=(1, 96, 80), dimension_names=NAMES)
+    chunks = [(64, 2, 2), (64, 4, 4), (64, 8, 8), (32, 8, 8), (16, 96, 80)]
+
+    def cpu_seconds(array: Any, selection: Any) -> float:
+        large = array.chunks == chunks[-1]
+        return 1e-3 * ((9 if large else 1) if array.compressors else (0.1 if large else 0.5))
+
+    monkeypatch.setattr(costs, "cpu_seconds", cpu_seconds)
+    found = tune(array, chunks=chunks, codecs=[None], reads="map", sample=0)
+    assert found.rows[-1].chunks == chunks[-1]
+    assert (found.best.chunks, found.best.codec) == (chunks[-1], "none")
+    assert len(found.codecs) == 2 * len(found.rows) == 12
 
 
 def _seconds(files: float, count: float, size: float) -> float:
@@ -260,11 +302,11 @@ def test_requests_of_shards(seed: int) -> None:
 
 
 def test_sizes_are_compared_between_codecs_and_not_between_chunks() -> None:
-    def row(chunks: Any, codec: str, nbytes: int, seconds: float) -> tuning.Row:
-        return tuning.Row(chunks, None, codec, nbytes, 1.0, {"map": seconds}, math.nan, {})
+    def row(chunks: Any, codec: str, nbytes: int, seconds: float) -> results.Row:
+        return results.Row(chunks, None, codec, nbytes, 1.0, {"map": seconds}, math.nan, {})
 
     rows = [row((4,), "a", 200, 1.0), row((4,), "b", 100, 1.5), row((9,), "a", 60, 1.8), row((9,), "b", 50, 2.6)]
-    ranked = tuning._ranked(rows, by_size=True)
+    ranked = results.ranked(rows, by_size=True)
     assert [(each.chunks, each.codec, each.score) for each in ranked] == [
         ((4,), "b", 1.5), ((9,), "a", 1.8), ((4,), "a", 2.0), ((9,), "b", 2.6)
     ]  # fmt: skip

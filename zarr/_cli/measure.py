@@ -13,7 +13,8 @@ from zarr._cli.arguments import AsJson, NodePath, Options, Place, Store, Yes, pa
 from zarr._cli.change import DestOptions, ends, find, refuse_foreign, refuse_overlap
 from zarr._cli.create import parse_codecs
 from zarr._lazy import load_extra
-from zarr.tools.measurements.tuning import READS, SAMPLE, Tuning
+from zarr.tools.measurements.results import Tuning
+from zarr.tools.measurements.tuning import READS, SAMPLE
 from zarr.tools.plans.plan import MEMORY
 
 Size = Annotated[str, typer.Option("--size", help="The size of the sample of the array; 0: the whole array.")]

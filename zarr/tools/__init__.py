@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from zarr.tools.copies.rechunking import rechunk as rechunk
     from zarr.tools.copies.rechunking import reencode as reencode
     from zarr.tools.copies.rechunking import to_dask as to_dask
+    from zarr.tools.measurements.results import Tuning as Tuning
     from zarr.tools.measurements.speed import Speed as Speed
     from zarr.tools.measurements.speed import bench as bench
-    from zarr.tools.measurements.tuning import Tuning as Tuning
     from zarr.tools.measurements.tuning import tune as tune
     from zarr.tools.plans.plan import Plan as Plan
     from zarr.tools.repairs import Change as Change
@@ -50,7 +50,8 @@ __getattr__, __dir__, __all__ = lazy_door(
         "zarr.tools.copies.copying": "copy",
         "zarr.tools.copies.rechunking": "rechunk reencode to_dask",
         "zarr.tools.measurements.speed": "Speed bench",
-        "zarr.tools.measurements.tuning": "Tuning tune",
+        "zarr.tools.measurements.results": "Tuning",
+        "zarr.tools.measurements.tuning": "tune",
         "zarr.tools.plans.plan": "Plan",
         "zarr.tools.repairs": "Change repair",
         "zarr.tools.verification.report": "Fault Report",

@@ -23,6 +23,9 @@ SIZES: Final = (64 << 10, 512 << 10, 4 << 20)
 SMALL_SIZES: Final = (4 << 10, 16 << 10)
 """Target number of bytes of a chunk in a shard: for itself a file with so little costs more than its elements."""
 
+LEAST_SIZE: Final = 1 << 10
+"""Minimum number of bytes of a chunk in a shard: the index of a shard takes 16 bytes a chunk."""
+
 MOST_SHAPES: Final = 24
 """Maximum number of chunk shapes to try; the least promising are left out."""
 
@@ -83,7 +86,7 @@ def own_layout(array: Array[Any]) -> Layout:
 
 
 def ladder(array: Array[Any], reads: Sequence[Read]) -> list[Layout]:
-    """Return layouts between the best ones for each read and near the present one, the most promising first.
+    """Return layouts between the best ones for each read, the most promising first.
 
     Parameters
     ----------
@@ -97,17 +100,41 @@ def ladder(array: Array[Any], reads: Sequence[Read]) -> list[Layout]:
     >>> (1, 256, 512) in shapes, (4096, 4, 8) in shapes, len(shapes)
     (True, True, 24)
     """
-    itemsize, found = array.dtype.itemsize, dict[Shape, Layout]()
+    found = dict[Shape, Layout]()
     for size in SIZES:
         for shape in _shapes(array, reads, size):
             found[shape] = Layout(shape, choose_shards(array, shape))
-    for near in _doubled(own_layout(array).chunks, array.shape):
-        if SIZES[0] <= 3 * itemsize * math.prod(near) <= 3 * SIZES[-1]:
-            found[near] = Layout(near, choose_shards(array, near))
     for size in SMALL_SIZES if array.metadata.zarr_format == 3 else ():
         for shape in _shapes(array, reads, size):
             found.setdefault(shape, Layout(shape, shards_around(array, shape)))
     return sorted(found.values(), key=lambda layout: _promise(layout, array, reads))[:MOST_SHAPES]
+
+
+def neighbours(array: Array[Any], layout: Layout) -> list[Layout]:
+    """Return layouts whose chunks are half or twice as long along one axis, as far as their size is reasonable.
+
+    Parameters
+    ----------
+    array : Array
+    layout : Layout
+
+    Examples
+    --------
+    >>> array = zarr.create_array({}, shape=(9, 600, 800), chunks=(9, 100, 100), dtype="f4")
+    >>> [near.chunks for near in neighbours(array, Layout((9, 100, 100), None))]
+    [(5, 100, 100), (9, 50, 100), (9, 200, 100), (9, 100, 50), (9, 100, 200)]
+    """
+    found = []
+    for axis, length in enumerate(array.shape):
+        part = layout.chunks[axis]
+        for changed in {-(-part // 2): None, min(2 * part, length): None}:
+            chunks = (*layout.chunks[:axis], changed, *layout.chunks[axis + 1 :])
+            size = math.prod(chunks) * array.dtype.itemsize
+            small = size < SIZES[0] // 2 and array.metadata.zarr_format == 3
+            shards = shards_around(array, chunks) if small else choose_shards(array, chunks)
+            if changed != part and (LEAST_SIZE if shards else SIZES[0] // 2) <= size <= 2 * SIZES[-1]:
+                found.append(Layout(chunks, shards, layout.codecs))
+    return found
 
 
 def _shapes(array: Array[Any], reads: Sequence[Read], size: int) -> Iterable[Shape]:
@@ -116,19 +143,6 @@ def _shapes(array: Array[Any], reads: Sequence[Read], size: int) -> Iterable[Sha
     extremes = [_extreme(read, array.shape, count) for read in reads]
     for mixed in _between(list(dict.fromkeys(extremes))):
         yield _fit(mixed, array.shape, size / array.dtype.itemsize)
-
-
-def _doubled(chunks: Shape, shape: Shape) -> Iterable[Shape]:
-    """Yield a chunk shape made twice as long along each axis where that is possible.
-
-    Examples
-    --------
-    >>> list(_doubled((1, 6, 8), (9, 9, 8)))
-    [(2, 6, 8), (1, 9, 8)]
-    """
-    for axis, (part, length) in enumerate(zip(chunks, shape, strict=True)):
-        if part < length:
-            yield (*chunks[:axis], min(2 * part, length), *chunks[axis + 1 :])
 
 
 def _extreme(read: Read, shape: Shape, size: int) -> Shape:

@@ -27,7 +27,8 @@ from zarr.tools.measurements.reads import (
     parse_limit,
     parse_reads,
 )
-from zarr.tools.measurements.tuning import SAMPLE, aligned, sample_limit, scratch_folder
+from zarr.tools.measurements.results import aligned
+from zarr.tools.measurements.tuning import SAMPLE, sample_limit, scratch_folder
 from zarr.tools.plans.plan import MEMORY, human
 from zarr.tools.plans.progress import Progress, reporting
 
