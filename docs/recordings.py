@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PAGES = [HERE / name for name in ("guide/command_line.md", "start/ten_minutes.md", "start/own_file.md")]
+PAGES = [HERE / name for name in ("tools/command_line.md", "start/ten_minutes.md", "start/own_file.md")]
 TIMED = ("$ zarr tune ", "$ zarr bench ")
 _NUMBER = re.compile(r"\d[\d.e+-]*|\s+")
 _COMMAND = re.compile(r"^(?=\$ zarr )", re.MULTILINE)

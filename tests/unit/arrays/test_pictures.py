@@ -334,7 +334,7 @@ def test_the_fill_value_of_xarray_in_format_2_is_missing() -> None:
 
 
 def test_the_examples_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = Path(__file__).resolve().parents[3] / "docs" / "guide" / "plots.md"
+    page = Path(__file__).resolve().parents[3] / "docs" / "tools" / "plots.md"
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):

@@ -14,7 +14,7 @@ pytest.importorskip("typer", reason="the command line needs the extra cli")
 from zarr._cli.cli import COMMANDS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
-PAGE = DOCS / "guide" / "command_line.md"
+PAGE = DOCS / "tools" / "command_line.md"
 
 if not PAGE.exists():
     pytest.skip("docs lie in the source tree only", allow_module_level=True)
@@ -29,7 +29,7 @@ def recordings() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["guide/command_line.md", "start/ten_minutes.md", "start/own_file.md"])
+@pytest.mark.parametrize("page", ["tools/command_line.md", "start/ten_minutes.md", "start/own_file.md"])
 def test_the_recordings_of_a_page_are_what_is_printed(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
