@@ -19,7 +19,13 @@ from zarr.codecs import BytesCodec, GzipCodec, ShardingCodec, TransposeCodec
 from zarr.codecs.sharding import _ShardIndex, _ShardingByteSetter, _ShardReader
 from zarr.core.array_spec import ArrayConfig, ArraySpec
 from zarr.core.buffer import cpu, default_buffer_prototype
-from zarr.core.chunk_utils import ChunkTransform, _merge_chunk_array, chunk_is_empty, evolve_codecs
+from zarr.core.chunk_utils import (
+    ChunkTransform,
+    _merge_chunk_array,
+    chunk_is_empty,
+    encode_or_elide_chunk,
+    evolve_codecs,
+)
 from zarr.core.codec_pipeline import AsyncChunkTransform
 from zarr.core.dtype import Int16
 from zarr.core.indexing import (
@@ -341,3 +347,46 @@ def test_a_group_is_made_of_the_bytes_of_its_documents(zarr_format: Any) -> None
     else:
         made = AsyncGroup._from_bytes_v3(opened.store_path, raw["zarr.json"], True)
     assert made == opened
+
+
+# ------------------------------------------------------------------------------------------- shards written by hand
+
+
+@pytest.mark.parametrize("location", ["start", "end"])
+def test_a_program_that_writes_and_reads_shards_by_itself(location: Literal["start", "end"]) -> None:
+    sharding = ShardingCodec(chunk_shape=(2, 3), index_location=location)
+    array = zarr.create_array(
+        {}, name="a", shape=(4, 6), chunks=(4, 6), serializer=sharding, compressors=None, dtype="f4", fill_value=0
+    )
+    data = np.arange(24, dtype="f4").reshape(4, 6)
+    data[:2, :3] = 0
+    codec: Any = array.metadata.codecs[0]
+    spec = ArraySpec((4, 6), array.metadata.dtype, np.float32(0), ArrayConfig("C", False), default_buffer_prototype())
+    counts = codec._get_chunks_per_shard(spec)
+    chunk_spec, transform = codec._get_chunk_spec(spec), codec._get_inner_chunk_transform(spec)
+    start = codec._shard_index_size(counts) if location == "start" else 0
+    index, body = _ShardIndex.create_empty(counts), b""
+    for i, j in ((1, 0), (1, 1), (0, 0), (0, 1)):
+        part = cpu.NDBuffer.from_numpy_array(data[2 * i : 2 * i + 2, 3 * j : 3 * j + 3].copy())
+        encoded = encode_or_elide_chunk(part, chunk_spec, transform.encode_chunk)
+        if encoded is not None:
+            index.set_chunk_slice((i, j), slice(start + len(body), start + len(body) + len(encoded)))
+            body += encoded.to_bytes()
+    table = codec._encode_shard_index_sync(index)
+    assert asyncio.run(codec._encode_shard_index(index)) == table
+    shard = table.to_bytes() + body if location == "start" else body + table.to_bytes()
+    key = array.store_path / "c/0/0"
+    asyncio.run(key.set(cpu.Buffer.from_bytes(shard)))
+    assert np.array_equal(array[:], data)
+    assert asyncio.run(_shard_read_by_hand(codec, key, counts)) == index.offsets_and_lengths.tolist()
+
+
+async def _shard_read_by_hand(codec: Any, key: StorePath, counts: tuple[int, ...]) -> Any:
+    prototype = default_buffer_prototype()
+    whole = await codec._load_full_shard_maybe(key, prototype, counts)
+    some = await codec._load_partial_shard_maybe(key, prototype, counts, {(0, 0), (0, 1), (1, 1)})
+    assert some == {coords: whole[coords] for coords in ((0, 1), (1, 1))}
+    for load in (codec._load_full_shard_maybe, codec._load_partial_shard_maybe):
+        extra = ({(0, 0)},) if load == codec._load_partial_shard_maybe else ()
+        assert await load(key / "absent", prototype, counts, *extra) is None
+    return (await codec._load_shard_index_maybe(key, counts)).offsets_and_lengths.tolist()

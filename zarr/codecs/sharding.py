@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from types import MethodType
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -52,10 +53,14 @@ from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.registry import get_pipeline_class
 from zarr.types import JSON, SelectorTuple, ShapeLike, parse_shapelike
 
-# Names that other libraries import from here, for the inner chunks of a shard in memory.
-__getattr__, __dir__ = lazy_names(
-    __name__, {}, {"zarr.compat.version3.shards": "_ShardIndex _ShardReader _ShardingByteGetter _ShardingByteSetter"}
+# Methods that other libraries call to read or write a shard by themselves, and classes that they import from here.
+_METHODS: Final = (
+    "_get_chunks_per_shard _get_chunk_spec _get_inner_chunk_transform _get_index_chunk_spec _shard_index_size "
+    "_encode_shard_index_sync _encode_shard_index _decode_shard_index_sync _decode_shard_index "
+    "_load_shard_index_maybe _load_full_shard_maybe _load_partial_shard_maybe"
 )
+_CLASSES: Final = "_ShardIndex _ShardReader _ShardingByteGetter _ShardingByteSetter"
+__getattr__, __dir__ = lazy_names(__name__, {}, {"zarr.compat.version3.shards": f"{_CLASSES} {_METHODS}"})
 
 MAX_UINT_64: Final = EMPTY
 _INNER_CONFIG: Final = ArrayConfig(order="C", write_empty_chunks=False)
@@ -343,7 +348,7 @@ class ShardingCodec(
         return ShardLevel(
             spec.shape,
             CodecChain.build(self.codecs, self._inner_spec(spec)),
-            lambda: CodecChain.build(self.index_codecs, _index_spec(counts)),
+            lambda: CodecChain.build(self.index_codecs, index_spec(counts)),
             index_location=self.index_location,
             index_format=_index_format(self.index_codecs, self.index_location),
             write_order=self.subchunk_write_order,
@@ -369,7 +374,7 @@ class ShardingCodec(
         ChunkDecodeError
             If the index is cut off or its checksum is wrong.
         """
-        chain = CodecChain.build(self.index_codecs, _index_spec(counts))
+        chain = CodecChain.build(self.index_codecs, index_spec(counts))
         size = chain.encoded_size()
         assert size is not None, "the constructor checks that index codecs have a fixed size"
         found: AnyArray = chain.decode(shard[:size] if self.index_location == "start" else shard[len(shard) - size :])
@@ -378,7 +383,7 @@ class ShardingCodec(
     def compute_encoded_size(self, input_byte_length: int, shard_spec: ArraySpec) -> int:
         """Return the size of a full shard of inner chunks that keep their size."""
         counts = (length // inner for length, inner in zip(shard_spec.shape, self.chunk_shape, strict=True))
-        size = CodecChain.build(self.index_codecs, _index_spec(tuple(counts))).encoded_size()
+        size = CodecChain.build(self.index_codecs, index_spec(tuple(counts))).encoded_size()
         assert size is not None, "index codecs have a fixed size; the constructor checks that"
         return input_byte_length + size
 
@@ -417,6 +422,21 @@ class ShardingCodec(
         await self.bind(chunk_spec).write_part(byte_setter, chunk_array, selection)
 
 
+class _Borrowed:
+    """A method that is loaded at its first use."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        function = __getattr__(self.name)
+        return function if instance is None else MethodType(function, instance)
+
+
+for _name in _METHODS.split():
+    setattr(ShardingCodec, _name, _Borrowed(_name))
+
+
 def _parse_index_codecs(data: Iterable[Codec | dict[str, JSON]]) -> tuple[Codec, ...]:
     codecs = parse_codecs(data)
     variable = [codec for codec in codecs if not codec.is_fixed_size]
@@ -447,7 +467,19 @@ def _edge_lengths(chunk_grid: Any) -> list[set[int]]:
     raise TypeError(f"Sharding is only compatible with regular and rectilinear chunk grids, got {type(chunk_grid)}")
 
 
-def _index_spec(counts: tuple[int, ...]) -> ArraySpec:
+def index_spec(counts: tuple[int, ...]) -> ArraySpec:
+    """Return the description of the index of a shard, which is an array.
+
+    Parameters
+    ----------
+    counts : tuple of int
+        The number of inner chunks along each axis.
+
+    Examples
+    --------
+    >>> index_spec((2, 3)).shape
+    (2, 3, 2)
+    """
     return ArraySpec(
         shape=(*counts, 2),
         dtype=UInt64(endianness="little"),

@@ -6,6 +6,7 @@ codec, as pipelines of zarr-python do; arrays of this library use a ``CodecChain
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,6 +128,13 @@ class AsyncChunkTransform(_Transform):
 def chunk_is_empty(chunk_array: NDBuffer, chunk_spec: ArraySpec) -> bool:
     """Return True if a chunk holds the fill value only and such chunks are not stored."""
     return kept_chunk(chunk_array, chunk_spec) is None
+
+
+def encode_or_elide_chunk(
+    chunk_array: NDBuffer, chunk_spec: ArraySpec, encode: Callable[[NDBuffer, ArraySpec], Buffer | None]
+) -> Buffer | None:
+    """Return a chunk, encoded by a function such as ``ChunkTransform.encode_chunk``; None if it need not be stored."""
+    return None if chunk_is_empty(chunk_array, chunk_spec) else encode(chunk_array, chunk_spec)
 
 
 def merge_chunk_array(

@@ -5,15 +5,21 @@ Arrays of this library read shards by their ``ShardLevel``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from zarr.abc.store import ByteRequest
+from zarr.abc.store import ByteGetter, ByteRequest, RangeByteRequest, SuffixByteRequest
 from zarr.buffer import Buffer, BufferPrototype, default_buffer_prototype
+from zarr.chunks.spec import ArraySpec
+from zarr.codecs.base.bound import replace_spec
+from zarr.codecs.base.chain import CodecChain, evolve_codecs
 from zarr.codecs.base.shard_level import EMPTY
+from zarr.codecs.sharding import ShardingCodec, index_spec
+from zarr.compat.version3.chunk_transforms import ChunkTransform
+from zarr.storage import StorePath
 from zarr.storage.ranges import bounds_of
 
 Coords = tuple[int, ...]
@@ -215,6 +221,121 @@ class ShardReader(Mapping[Coords, "Buffer"]):
     def to_dict_vectorized(self) -> dict[Coords, Buffer | None]:
         """Return all inner chunks; None for those that are not stored."""
         return {coords: self.get(coords) for coords in self}
+
+
+# Methods of ``ShardingCodec`` for programs that write the inner chunks of a shard one by one, or read its index.
+
+
+def _get_chunks_per_shard(codec: ShardingCodec, shard_spec: ArraySpec) -> Coords:
+    """Return the number of inner chunks along each axis."""
+    return tuple(length // inner for length, inner in zip(shard_spec.shape, codec.chunk_shape, strict=True))
+
+
+def _get_chunk_spec(codec: ShardingCodec, shard_spec: ArraySpec) -> ArraySpec:
+    """Return the description of an inner chunk."""
+    return replace_spec(shard_spec, shape=codec.chunk_shape)
+
+
+def _get_inner_chunk_transform(codec: ShardingCodec, shard_spec: ArraySpec) -> ChunkTransform:
+    """Return the codecs of the inner chunks, with plain functions."""
+    return ChunkTransform(codecs=evolve_codecs(codec.codecs, _get_chunk_spec(codec, shard_spec)))
+
+
+def _get_index_chunk_spec(codec: ShardingCodec, chunks_per_shard: Coords) -> ArraySpec:
+    """Return the description of the index."""
+    return index_spec(chunks_per_shard)
+
+
+def _index_chain(codec: ShardingCodec, chunks_per_shard: Coords) -> CodecChain:
+    return CodecChain.build(codec.index_codecs, index_spec(chunks_per_shard))
+
+
+def _shard_index_size(codec: ShardingCodec, chunks_per_shard: Coords) -> int:
+    """Return the number of bytes of the stored index."""
+    size = _index_chain(codec, chunks_per_shard).encoded_size()
+    assert size is not None, "index codecs have a fixed size; the constructor checks that"
+    return size
+
+
+def _encode_shard_index_sync(codec: ShardingCodec, index: ShardIndex) -> Buffer:
+    """Return the bytes to store for an index."""
+    return _index_chain(codec, index.chunks_per_shard).encode(index.offsets_and_lengths)
+
+
+async def _encode_shard_index(codec: ShardingCodec, index: ShardIndex) -> Buffer:
+    """Return the bytes to store for an index; its codecs may have coroutines only."""
+    return await _index_chain(codec, index.chunks_per_shard).encode_async(index.offsets_and_lengths)
+
+
+def _decode_shard_index_sync(codec: ShardingCodec, index_bytes: Buffer, chunks_per_shard: Coords) -> ShardIndex:
+    """Return the index of its stored bytes."""
+    return ShardIndex(chunks_per_shard, _index_chain(codec, chunks_per_shard).decode(index_bytes))
+
+
+async def _decode_shard_index(codec: ShardingCodec, index_bytes: Buffer, chunks_per_shard: Coords) -> ShardIndex:
+    """Return the index of its stored bytes; its codecs may have coroutines only."""
+    return ShardIndex(chunks_per_shard, await _index_chain(codec, chunks_per_shard).decode_async(index_bytes))
+
+
+async def _load_shard_index_maybe(
+    codec: ShardingCodec, byte_getter: ByteGetter, chunks_per_shard: Coords
+) -> ShardIndex | None:
+    """Read the index of a shard; None if there is no such shard."""
+    size = _shard_index_size(codec, chunks_per_shard)
+    place = RangeByteRequest(0, size) if codec.index_location == "start" else SuffixByteRequest(size)
+    found = await byte_getter.get(prototype=default_buffer_prototype(), byte_range=place)
+    return None if found is None else await _decode_shard_index(codec, found, chunks_per_shard)
+
+
+async def _load_full_shard_maybe(
+    codec: ShardingCodec, byte_getter: ByteGetter, prototype: BufferPrototype, chunks_per_shard: Coords
+) -> ShardReader | None:
+    """Read a whole shard; None if there is no such shard."""
+    found = await byte_getter.get(prototype=prototype)
+    return None if found is None else await ShardReader.from_bytes(found, codec, chunks_per_shard)
+
+
+async def _load_partial_shard_maybe(
+    codec: Any,
+    byte_getter: ByteGetter,
+    prototype: BufferPrototype,
+    chunks_per_shard: Coords,
+    all_chunk_coords: Iterable[Coords],
+    max_gap_bytes: int = 1 << 20,
+    max_coalesced_bytes: int = 16 << 20,
+) -> dict[Coords, Buffer] | None:
+    """Read some inner chunks, those that are stored; None if there is no such shard.
+
+    Parameters
+    ----------
+    codec
+        The codec of the shard.
+    byte_getter, prototype
+        Where the shard is stored, and the classes of the buffers to return.
+    chunks_per_shard, all_chunk_coords
+        The number of inner chunks along each axis, and which are read.
+    max_gap_bytes, max_coalesced_bytes
+        Chunks with at most so many bytes between them are read as one, up to so many bytes.
+    """
+    index = await codec._load_shard_index_maybe(byte_getter, chunks_per_shard)
+    if index is None:
+        return None
+    places = {coords: place for coords in all_chunk_coords if (place := index.get_chunk_slice(coords)) is not None}
+    ranges = [RangeByteRequest(*place) for place in places.values()]
+    if not ranges or not isinstance(byte_getter, StorePath):
+        found = [await byte_getter.get(prototype, part) for part in ranges]
+        return {coords: part for coords, part in zip(places, found, strict=True) if part is not None}
+    limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
+    parts: dict[int, Buffer | None] = {}
+    try:
+        async for group in byte_getter.store.get_ranges(byte_getter.path, ranges, prototype=prototype, **limits):
+            parts.update(group)
+    except BaseExceptionGroup as errors:
+        others = errors.split(FileNotFoundError)[1]
+        if others is not None:
+            raise others from None
+        return None  # removed after its index was read
+    return {coords: part for at, coords in enumerate(places) if (part := parts.get(at)) is not None}
 
 
 _ShardingByteGetter, _ShardingByteSetter = ShardingByteGetter, ShardingByteSetter
