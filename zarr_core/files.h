@@ -320,9 +320,16 @@ static int zc_begin(char *path, char *partial, size_t room) {
 
 #define ZC_DATED_BYTES (64 << 10)
 
+/* Whether a value is a large document: the only files that are asked for later, if they are still the ones that were
+   stored. Others are left as they are, since on a network it takes one more request. */
+static int zc_is_dated(const char *path, int64_t n) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return n >= ZC_DATED_BYTES && (strcmp(name, "zarr.json") == 0 || strcmp(name, ".zmetadata") == 0);
+}
+
 /* Dates a file back by less than 0.1 ms. Clocks of file systems advance by milliseconds: a file that is written and
-   gets its name within one step would look like one that was changed after that, see fresh_stamp. Of several such files,
-   each has another time. */
+   gets its name within one step would look like one that was changed after that, see fresh_stamp. Of several such
+   files, each has another time. */
 static void zc_date_back(int fd) {
     struct stat s;
     struct timespec now, times[2];
@@ -342,7 +349,7 @@ static int zc_put_once(char *path, char *partial, size_t room, const char *data,
     fd = zc_begin(path, partial, room);
     if (fd < 0) return fd;
     code = zc_write_all(fd, data, n);
-    if (code == 0 && n >= ZC_DATED_BYTES) zc_date_back(fd);
+    if (code == 0 && zc_is_dated(path, n)) zc_date_back(fd);
     closed = zc_close(fd);
     if (code == 0) code = closed;
     if (code == 0) code = exclusive ? zc_claim(partial, path) : zc_rename(AT_FDCWD, partial, path);

@@ -168,10 +168,10 @@ def stamp_of(status: os.stat_result) -> tuple[int, int, int, int, int] | None:
 def fresh_stamp(path: str) -> tuple[int, tuple[int, int, int, int]] | None:
     """Return the size, and the times, inode and device, of a file that was written and then renamed, however new it is.
 
-    None unless the clock advanced between the writing and the renaming, or the file is large and was dated back by
-    ``zarr_core.put_file``. Then the time of modification differs after each later change, also of a new file that gets
-    the same inode: it is no earlier than the renaming, or is dated back by other nanoseconds. Only a clock that is set
-    back could hide a change, or times that a program sets in the same step of the clock.
+    None unless the clock advanced between the writing and the renaming, or the file is a large document, which
+    ``zarr_core.put_file`` has dated back. Then the time of modification differs after each later change, also of a new
+    file that gets the same inode: it is no earlier than the renaming, or is dated back by other nanoseconds. Only a
+    clock that is set back could hide a change, or times that a program sets in the same step of the clock.
     """
     try:
         fd = os.open(path, _READ_FLAGS)  # on network file systems, opening asks the server; ``stat`` may not
