@@ -16,6 +16,7 @@ import pytest
 import zarr
 from zarr.codecs import GzipCodec, ShardingCodec
 from zarr.core.buffer import cpu, default_buffer_prototype
+from zarr.core.group import ConsolidatedMetadata, GroupMetadata, _getitem_semaphore
 from zarr.errors import (
     ContainsArrayError,
     ContainsGroupError,
@@ -176,3 +177,49 @@ def test_a_slash_names_the_root_of_each_store(tmp_path: Path) -> None:
 
 async def _collected(names: Any) -> list[str]:
     return [name async for name in names]
+
+
+def test_a_program_that_consolidates_by_itself() -> None:
+    store = MemoryStore()
+    root = zarr.create_group(store)
+    root.create_array("h/k/b", shape=2, dtype="i4")
+    root.create_array("a", shape=3, dtype="i4")
+
+    def with_copy(node: Any, members: Any) -> Any:
+        if isinstance(node, GroupMetadata):
+            return dataclasses.replace(node, consolidated_metadata=ConsolidatedMetadata(members))
+        return dataclasses.replace(node, metadata=with_copy(node.metadata, members))
+
+    async def consolidate() -> list[Any]:
+        members = {path: node.metadata async for path, node in root._async_group.members(max_depth=None)}
+        members.update({path: with_copy(node, {}) for path, node in members.items() if isinstance(node, GroupMetadata)})
+        ConsolidatedMetadata._flat_to_nested(members)
+        assert sorted(members) == ["a", "h"]
+        group = with_copy(root._async_group, members)
+        await group._save_metadata()
+        found: list[Any] = [await _getitem_semaphore(group, "h/k/b", asyncio.Semaphore(1))]
+        return [*found, await _getitem_semaphore(group, "a", None)]
+
+    assert [node.shape for node in asyncio.run(consolidate())] == [(2,), (3,)]
+    paths = [path for path, _ in zarr.open_consolidated(store).members(max_depth=None)]
+    assert sorted(paths) == ["a", "h", "h/k", "h/k/b"]
+
+
+def test_programs_that_choose_codecs_by_themselves() -> None:
+    from zarr.core.array import default_compressor_v2, default_compressors_v3, default_filters_v3
+    from zarr.core.metadata.v2 import parse_compressor, parse_filters
+
+    dtype = zarr.dtype.Int32()
+    array = zarr.create_array({}, shape=2, dtype=dtype)
+    assert (default_filters_v3(dtype), default_compressors_v3(dtype)) == (array.filters, array.compressors)
+    older = zarr.create_array({}, shape=2, dtype=dtype, zarr_format=2)
+    assert (default_compressor_v2(dtype),) == older.compressors
+    assert parse_filters(None) is None
+    assert parse_filters([]) is None
+    assert [codec.codec_id for codec in parse_filters([{"id": "delta", "dtype": "<i4"}]) or ()] == ["delta"]
+    assert parse_compressor({"id": "zlib", "level": 1}).level == 1
+    assert parse_compressor(None) is None
+    with pytest.raises(TypeError, match="Invalid filters"):
+        parse_filters(5)
+    with pytest.raises(ValueError, match="Invalid compressor"):
+        parse_compressor(5)

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from zarr.arrays.create.codecs import *
 from zarr.arrays.create.parameters import *
 from zarr.arrays.create.steps import *
+from zarr.compat.version3.encodings import default_compressor_v2 as default_compressor_v2
+from zarr.compat.version3.encodings import default_compressors_v3 as default_compressors_v3
+from zarr.compat.version3.encodings import default_filters_v3 as default_filters_v3
 from zarr.compat.version3.nodes import *
 from zarr.compat.version3.sibling_names import borrowed_names
 from zarr.types import AnyArray as AnyArray

@@ -358,6 +358,13 @@ class ConsolidatedMetadata:
                 unreadable[name] = (document.document if type(document) is Piece else document, error)
         return _nest(nodes, unreadable)
 
+    @staticmethod
+    def _flat_to_nested(metadata: dict[str, NodeMetadata]) -> None:
+        """Put the nodes below a group, by path, into the groups that hold them; programs for zarr-python call it."""
+        below = {path: node for path, node in metadata.items() if path}
+        metadata.clear()
+        metadata.update(_nest(below, {}).metadata)
+
     @property
     def unreadable(self) -> Mapping[str, tuple[Any, Exception]]:
         """Documents that could not be read, with their errors, by path below the group.

@@ -8,6 +8,7 @@ Needed by tifffile and cubed (regions and keys of chunks), icechunk and virtuali
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, CodecPipeline
@@ -90,6 +91,14 @@ def _get_chunk_spec(
         config=array_config,
         prototype=prototype,
     )
+
+
+async def _getitem_semaphore(
+    node: AsyncGroup, key: str, semaphore: AbstractAsyncContextManager[Any] | None
+) -> AsyncArray[Any] | AsyncGroup:
+    """Return a member of a group, and wait for the semaphore before, if there is one."""
+    async with semaphore or nullcontext():
+        return await node.getitem(key)
 
 
 def _parse_chunk_encoding_v2(
@@ -392,6 +401,7 @@ def _build_metadata_v3(zarr_json: dict[str, Any]) -> ArrayV3Metadata | GroupMeta
 
 __all__ = [
     "Array", "AsyncArray", "AsyncGroup", "Group", "_build_metadata_v3", "_get_chunk_spec", "_get_roots",
+    "_getitem_semaphore",
     "_iter_chunk_coords",
     "_iter_chunk_coords_to_delete", "_iter_chunk_regions", "_iter_shard_coords", "_iter_shard_keys",
     "_iter_shard_regions", "_parse_chunk_encoding_v2", "_parse_chunk_encoding_v3", "_parse_chunk_key_encoding",

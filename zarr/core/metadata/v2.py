@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from zarr.compat.version3.encodings import parse_compressor, parse_filters
 from zarr.compat.version3.sibling_names import borrowed_names
 from zarr.metadata.v2 import ArrayV2Metadata, get_object_codec_id, parse_chunks, parse_zarr_format
 
-__all__ = ["ArrayV2Metadata", "get_object_codec_id", "parse_chunks", "parse_zarr_format"]
+__all__ = [
+    "ArrayV2Metadata", "get_object_codec_id", "parse_chunks", "parse_compressor", "parse_filters", "parse_zarr_format",
+]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__ = borrowed_names(__name__)
