@@ -22,8 +22,8 @@ import zarr
 from zarr.storage import LocalStore, MemoryStore, SQLiteStore, ZipStore
 from zarr.storage.keys import JOB_PREFIX
 from zarr.tools.copies.jobs import members, slabs_of
-from zarr.tools.copies.layouts import BETWEEN_BYTES, choose_route
-from zarr.tools.copies.regions import Regions, amplification, every, longest
+from zarr.tools.copies.layouts import BETWEEN_BYTES, choose_route, grow
+from zarr.tools.copies.regions import Regions, amplification, every, longest, merge
 from zarr.tools.plans.executors import keep_memory, read_region
 
 ROWS = np.arange(64 * 48, dtype="i4").reshape(64, 48)
@@ -452,3 +452,17 @@ def test_regions_are_numbered_in_c_order() -> None:
     assert list(regions) == [(slice(0, 2), slice(0, 5)), (slice(2, 3), slice(0, 5))]
     with pytest.raises(IndexError):
         regions[2]
+
+
+@pytest.mark.parametrize("other", [1, 3, 100_000])
+def test_an_axis_of_very_many_chunks_grows_in_few_steps(other: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+
+    def counted(borders: Any, size: int) -> Any:
+        sizes.append(size)
+        return merge(borders, size)
+
+    monkeypatch.setattr("zarr.tools.copies.layouts.merge", counted)
+    (grown,) = grow([every(1, 100_000)], [every(other, 100_000)], 400, limit=30 << 20)
+    assert longest(grown) * 400 > 20 << 20  # of 30
+    assert len(sizes) < 150

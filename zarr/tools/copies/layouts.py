@@ -171,11 +171,16 @@ def grow(own: Sequence[Borders], other: Sequence[Borders], itemsize: int, limit:
 
 
 def _larger(own: Borders, borders: Borders, other: Borders) -> Iterator[Borders]:
-    """Yield larger pieces to try: of twice the size, of half the number, and of whole pieces of the other side."""
+    """Yield larger pieces to try: of twice the size, of half the number, and of whole pieces of the other side.
+
+    Each is an eighth longer at least, and the longest come first, which win if they save as much: with the next piece
+    of the other side alone, an axis of very many small chunks would grow in as many steps.
+    """
     length, own_longest, step = borders[-1], longest(borders), longest(other)
     if own_longest < length:
         half = -(-length // max(1, (len(borders) - 1) // 2))
-        for size in {2 * own_longest, half, -(-(own_longest + 1) // step) * step}:
+        whole = -(-(own_longest + max(1, own_longest // 8)) // step) * step
+        for size in sorted({2 * own_longest, half, whole}, reverse=True):
             yield merge(own, size)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, pairwise
 from typing import overload
@@ -80,12 +81,11 @@ def merge(borders: Sequence[int], size: int) -> tuple[int, ...]:
     >>> merge((0, 3, 6, 9, 10), 6)
     (0, 6, 10)
     """
-    kept = [borders[0]]
-    for before, border in pairwise(borders):
-        if border - kept[-1] > size and before > kept[-1]:
-            kept.append(before)
-    if len(borders) > 1:
-        kept.append(borders[-1])
+    kept, place, end = [borders[0]], 0, len(borders) - 1
+    while place < end:
+        next_one = min(bisect_right(borders, kept[-1], place), end)
+        place = max(next_one, bisect_right(borders, kept[-1] + size, next_one) - 1)
+        kept.append(borders[place])
     return tuple(kept)
 
 
