@@ -145,6 +145,12 @@ def test_read_modes_create_nothing(tmp_path: Path) -> None:
     assert not typo.exists()
 
 
+def test_a_link_that_leads_nowhere_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.zarr").symlink_to("moved.zarr")
+    with pytest.raises(PlaceNotFoundError, match=r"a\.zarr is a link to 'moved\.zarr', which does not exist$"):
+        zarr.open(tmp_path / "a.zarr", mode="r")
+
+
 def test_paths_are_joined() -> None:
     store = MemoryStore()
     assert resolve_store_path(StorePath(store, "q"), path="/z//y/").path == "q/z/y"
