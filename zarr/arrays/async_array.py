@@ -179,7 +179,8 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
 
     @codec_pipeline.setter
     def codec_pipeline(self, pipeline: CodecPipeline) -> None:
-        self._handle.pipeline = (registry.get_pipeline_class(), self._handle.layout.metadata, pipeline)
+        cls = self._handle.bound_pipeline or registry.get_pipeline_class()
+        self._handle.pipeline = (cls, self._handle.layout.metadata, pipeline)
 
     @property
     def _config(self) -> ArrayConfig:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zarr import chunks as grids
 from zarr._lazy import LazyModule, instance_of
+from zarr.abc.codec import CodecPipeline
 from zarr.abc.store import Store
 from zarr.abc.stores.abilities import bulk_kind
-from zarr.arrays.layout import ArrayLayout
+from zarr.arrays.layout import OWN_PIPELINES, ArrayLayout, foreign_pipeline_class
 from zarr.buffer.core import Buffer
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
+from zarr.defaults import settings
 from zarr.errors import BaseZarrError, label_of
 from zarr.metadata import v3
 from zarr.metadata.v3 import ArrayV3Metadata
@@ -124,6 +126,7 @@ class ArrayHandle:
         "_async_run",
         "_run",
         "batch",
+        "bound_pipeline",
         "bulk",
         "perhaps_unstored",
         "pipeline",
@@ -141,6 +144,9 @@ class ArrayHandle:
         """The open batch that receives writes (see ``io/batch.py``)."""
         self.pipeline: Any = None
         """The last codec pipeline, with the state it was made for (see ``io/foreign_pipeline.py``)."""
+        own = settings.values["codec_pipeline"]["path"] in OWN_PIPELINES
+        self.bound_pipeline: type[CodecPipeline] | None = None if own else foreign_pipeline_class()
+        """The pipeline of another package that was configured when the array was opened: it stays with the array."""
         self._run: Any = None
         self._async_run: Any = None
         transformers, store = getattr(metadata, "storage_transformers", ()), store_path.store

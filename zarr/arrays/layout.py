@@ -15,16 +15,17 @@ import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule, instance_of
-from zarr.abc.codec import Codec
+from zarr.abc.codec import Codec, CodecPipeline
 from zarr.buffer.core import BufferPrototype, default_buffer_prototype
 from zarr.chunks.keys import ChunkKeyEncoding, DefaultChunkKeyEncoding, V2ChunkKeyEncoding
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.chain import CodecChain
 from zarr.codecs.base.shard_level import ShardLevel
-from zarr.defaults import settings
+from zarr.defaults import BadConfigError, settings
 from zarr.dtype.base import ZDType, empty_array
 from zarr.errors import UnknownCodecError, label_of
 from zarr.metadata.documents import document_place, locate
+from zarr.registry import get_pipeline_class
 from zarr.steps.requests import LockScope
 from zarr.types import MemoryOrder
 
@@ -59,6 +60,14 @@ def foreign_buffers() -> bool:
     if values["ndbuffer"] != CPU_NDBUFFER or values["buffer"] != CPU_BUFFER:
         return True
     return values["codec_pipeline"]["path"] not in OWN_PIPELINES
+
+
+def foreign_pipeline_class() -> type[CodecPipeline] | None:
+    """Return the pipeline of another package that the configuration names; None if there is no such class."""
+    try:
+        return get_pipeline_class()
+    except BadConfigError:
+        return None  # an error of the read or write, if it is still configured then
 
 
 def codecs_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Iterable[Codec]:

@@ -239,3 +239,20 @@ def test_a_batch_of_parts_of_shards_is_decoded_and_encoded() -> None:
     assert np.all(inner == 7)
     assert absent is None
     assert whole.sum() == 7 * 6
+
+
+def test_a_pipeline_stays_with_the_arrays_that_were_opened_with_it() -> None:
+    register_pipeline(Recording)
+    store = zarr.storage.MemoryStore()
+    zarr.create_array(store, shape=(4,), chunks=(2,), dtype="i4")[:] = range(4)
+    with config.set({"codec_pipeline.path": f"{Recording.__module__}.{Recording.__qualname__}"}):
+        array = zarr.open_array(store)
+    Recording.calls.clear()
+    assert array[:].tolist() == [0, 1, 2, 3]
+    assert array.oindex[[3]].tolist() == [3]
+    array[:2] = 7
+    assert {name for name, _ in Recording.calls} == {"read", "decode", "write", "encode"}
+    assert type(array.async_array.codec_pipeline) is Recording
+    Recording.calls.clear()
+    assert zarr.open_array(store)[:].tolist() == [7, 7, 2, 3]
+    assert Recording.calls == []

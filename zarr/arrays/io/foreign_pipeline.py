@@ -33,7 +33,7 @@ Entry = tuple[Any, Any, Any, Any, bool]
 
 def pipeline_of(handle: ArrayHandle, layout: ArrayLayout) -> CodecPipeline:
     """Return the configured pipeline for the chunks of this array: one object while metadata and configuration stay."""
-    cls: type[CodecPipeline] = get_pipeline_class()
+    cls: type[CodecPipeline] = handle.bound_pipeline or get_pipeline_class()
     kept = handle.pipeline
     if kept is None or kept[0] is not cls or kept[1] is not layout.metadata:
         kept = handle.pipeline = (cls, layout.metadata, make_pipeline(cls, handle, layout))

@@ -68,7 +68,7 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
 def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     """Read the selection between the brackets of ``array[...]``."""
     layout = handle.state.layout
-    if foreign_buffers():
+    if handle.bound_pipeline is not None or foreign_buffers():
         return (yield from _special_steps(handle, layout, selection))
     items = selection if type(selection) is tuple else (selection,)
     simple = simple_kind(items)
@@ -100,7 +100,7 @@ def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any) -> 
     """Read a selection in brackets that is more than integers and slices, or goes through a pipeline."""
     fields, selection = selections.pop_fields(selection)
     selections.field_dtype(layout.dtype, fields)
-    foreign = foreign_buffers()
+    foreign = handle.bound_pipeline is not None or foreign_buffers()
     place = foreign_pipeline.device_prototype(layout, None) if foreign and fields is None else None
     foreign = foreign and place is None
     layout = layout.stored if foreign else layout
@@ -143,7 +143,7 @@ def get_selection_steps(
         fields, selection = selections.pop_fields(selection)
     selections.field_dtype(layout.dtype, fields)
     fields = fields or None  # an empty list means no fields
-    foreign = wants_pipeline(prototype)
+    foreign = handle.bound_pipeline is not None or wants_pipeline(prototype)
     place = foreign_pipeline.device_prototype(layout, prototype) if foreign and fields is None and out is None else None
     foreign = foreign and place is None
     layout = layout.stored if foreign else layout
