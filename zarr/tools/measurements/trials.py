@@ -32,11 +32,11 @@ _SHARE: Final = 0.5
 SEARCHES: Final = 3
 """Number of times that chunks near the best ones are tried."""
 
-_ABOUT: Final = 1.1
-"""Those near each layout with a score up to this multiple of the best one are tried."""
+_ABOUT: Final = 1.25
+"""Those near layouts with a score up to this multiple of the best one are tried."""
 
 MOST_NEAR: Final = 2
-"""Maximum number of these layouts."""
+"""Maximum number of these layouts at a time."""
 
 
 class Trials:
@@ -63,6 +63,7 @@ class Trials:
         self.sample, self.reads, self.waits, self.report = sample, reads, waits, report
         self.seconds, self.begin = seconds or math.inf, time.monotonic()
         self.found: dict[tuple[Grid, str], Trial] = {}
+        self.searched: set[tuple[Grid, str]] = set()
         self.model = Model(0.0, 0.0, 0.0, 0.0)
         self.by_size, self.left_out = False, 0
 
@@ -92,15 +93,21 @@ class Trials:
             self.report(len(others))
 
     def _try_near(self) -> None:
-        """Try chunks that are half or twice as long along one axis as the best ones, with the same codec."""
-        whole, found, rows = self.sample.whole, self.found.values(), self._rows()
-        best = [self.found[row.key].layout for row in rows[:MOST_NEAR] if row.score <= _ABOUT * rows[0].score]
-        near = {(each.grid, str(each.codecs)): each for layout in best for each in neighbours(whole, layout)}
-        known = {(trial.layout.grid, str(trial.layout.codecs)) for trial in found}
-        new = [layout for key, layout in near.items() if key not in known]
-        self._try(new)
-        self.report(2 * MOST_NEAR * len(self.sample.shape) - len(new))
-        if new:
+        """Try chunks that are half or twice as long along one axis as the best ones, with the same codec.
+
+        Of the best ones those are taken whose neighbours are not tried yet: two reads that want different chunks may
+        each be served better by a step, and both by two steps.
+        """
+        rows = self._rows()
+        near = [row for row in rows if row.score <= _ABOUT * rows[0].score and row.key not in self.searched][:MOST_NEAR]
+        self.searched.update(row.key for row in near)
+        layouts = [self.found[row.key].layout for row in near]
+        known = {(trial.layout.grid, str(trial.layout.codecs)) for trial in self.found.values()}
+        new = {(each.grid, str(each.codecs)): each for x in layouts for each in neighbours(self.sample.whole, x)}
+        untried = [layout for key, layout in new.items() if key not in known]
+        self._try(untried)
+        self.report(2 * MOST_NEAR * len(self.sample.shape) - len(untried))
+        if untried:
             self._try_again()
 
     def _try(self, layouts: Sequence[Layout], limit: float | None = None, least: int = 0) -> None:
