@@ -323,8 +323,11 @@ static int zc_begin(char *path, char *partial, size_t room) {
 /* Whether a value is a large document: the only files that are asked for later, if they are still the ones that were
    stored. Others are left as they are, since on a network it takes one more request. */
 static int zc_is_dated(const char *path, int64_t n) {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    return n >= ZC_DATED_BYTES && (strcmp(name, "zarr.json") == 0 || strcmp(name, ".zmetadata") == 0);
+    const char *slash, *name;
+    if (n < ZC_DATED_BYTES) return 0;
+    slash = strrchr(path, '/');
+    name = slash ? slash + 1 : path;
+    return strcmp(name, "zarr.json") == 0 || strcmp(name, ".zmetadata") == 0;
 }
 
 /* Dates a file back by less than 0.1 ms. Clocks of file systems advance by milliseconds: a file that is written and

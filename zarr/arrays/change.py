@@ -533,7 +533,7 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
     check_writable(handle)
     layout = handle.state.layout
     layout.require_codecs()
-    if foreign_buffers():
+    if foreign_buffers(handle.bound_pipeline):
         data = foreign_pipeline.to_host(data)
     nullable = layout.nullable
     if not hasattr(data, "shape") and not isinstance(data, list | tuple):

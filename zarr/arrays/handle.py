@@ -144,7 +144,7 @@ class ArrayHandle:
         """The open batch that receives writes (see ``io/batch.py``)."""
         self.pipeline: Any = None
         """The last codec pipeline, with the state it was made for (see ``io/foreign_pipeline.py``)."""
-        own = settings.values["codec_pipeline"]["path"] in OWN_PIPELINES
+        own = settings.values["codec_pipeline"]["path"] in OWN_PIPELINES  # the usual case, without a call
         self.bound_pipeline: type[CodecPipeline] | None = None if own else foreign_pipeline_class()
         """The pipeline of another package that was configured when the array was opened: it stays with the array."""
         self._run: Any = None

@@ -94,7 +94,9 @@ def read_item_buffers_steps(handle: ArrayHandle, selection: Any) -> Steps[list[I
     """
     layout = handle.state.layout
     items = as_items(selection)
-    if foreign_buffers() or sys.byteorder == "big" or simple_kind(items) is None or serializer_of(layout) is None:
+    if foreign_buffers(handle.bound_pipeline) or sys.byteorder == "big":
+        return None
+    if simple_kind(items) is None or serializer_of(layout) is None:
         return None
     plan = plan_simple(layout, items)
     if not plan.nslots or not all(_is_rows(plan, plan.slot(i)) for i in range(plan.nslots)):

@@ -50,12 +50,14 @@ OWN_PIPELINES = frozenset(
 """The pipelines that the steps of this library replace; any other one is called by zarr-python's interface."""
 
 
-def foreign_buffers() -> bool:
+def foreign_buffers(bound: type[CodecPipeline] | None) -> bool:
     """Return True if the configuration names other classes for bytes and elements, or another pipeline.
 
-    This runs at every read and write, since a user may change it for a few lines only: so it is three look-ups in a
-    dict.
+    Also if an array is bound to another pipeline. This runs at every read and write, since a user may change the
+    configuration for a few lines only: so it is three look-ups in a dict.
     """
+    if bound is not None:
+        return True
     values = settings.values
     if values["ndbuffer"] != CPU_NDBUFFER or values["buffer"] != CPU_BUFFER:
         return True

@@ -100,9 +100,10 @@ def _refuse_file(path: str, mode: AccessModeLiteral | None) -> None:
 
 def _missing(path: str) -> PlaceNotFoundError:
     """Return the error for a missing path; it names similar ones beside it, or where a link leads."""
-    above, name = os.path.split(path.rstrip("/"))
-    if os.path.islink(path.rstrip("/")):
-        return PlaceNotFoundError(f"{path} is a link to {os.readlink(path.rstrip('/'))!r}, which does not exist")
+    place = path.rstrip("/")
+    if os.path.islink(place):
+        return PlaceNotFoundError(f"{path} is a link to {os.readlink(place)!r}, which does not exist")
+    above, name = os.path.split(place)
     try:
         found = {os.path.splitext(each)[0]: each for each in sorted(os.listdir(above or "."))}
     except OSError:

@@ -433,7 +433,7 @@ def init_array_steps(
     handle = ArrayHandle(store_path, metadata, parsed)
     locking = parsed.locking
     contents = None if data is None else lambda: setitem_steps(handle, Ellipsis, data, handle.layout.alone)
-    direct = handle.serving is store_path.store and not foreign_buffers()
+    direct = handle.serving is store_path.store and not foreign_buffers(handle.bound_pipeline)
     (documents,) = yield write_node(store_path, metadata, overwrite, contents if direct else None, locking)
     handle.state.documents = documents
     if contents is not None and not direct:

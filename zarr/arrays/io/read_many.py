@@ -136,7 +136,7 @@ def read_many_steps(requests: Sequence[tuple[ArrayHandle, Any]], outs: Sequence[
     -------
     The arrays, in the order of the requests.
     """
-    if reading.wants_pipeline(None):
+    if reading.wants_pipeline(None, None):
         pairs = zip(requests, outs, strict=True)
         answers: list[Any] = yield Gather(
             [reading.get_selection_steps(handle, "orthogonal", s, out=out) for (handle, s), out in pairs]
@@ -454,7 +454,7 @@ def read_indexer_steps(
         if target is None:
             found = box[part.within] if fields is None else project(box, fields)[part.within]
             data[part.place] = np.squeeze(found, axis=indexer.drop_axes) if indexer.drop_axes else found
-    if out is None and prototype is not None and wants_pipeline(prototype):
+    if out is None and prototype is not None and wants_pipeline(None, prototype):
         return prototype.nd_buffer.from_numpy_array(data).as_ndarray_like()
     return data if shape else data[()]
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule
+from zarr.abc.codec import CodecPipeline
 from zarr.arrays.io import chunks
 from zarr.arrays.io import selection as selections
 from zarr.arrays.io.chunks import LARGE_IN_FILE, read_chunk_steps
@@ -43,11 +44,11 @@ POINT_KINDS = frozenset({"coordinate", "mask"})
 """Points have no place in the memory order of the array: as in zarr-python, results are in C order."""
 
 
-def wants_pipeline(prototype: BufferPrototype | None) -> bool:
+def wants_pipeline(bound: type[CodecPipeline] | None, prototype: BufferPrototype | None) -> bool:
     """Return True if the user gave foreign buffers or codecs."""
     if prototype is None:
-        return foreign_buffers()
-    return prototype.buffer is not cpu.Buffer or prototype.nd_buffer is not cpu.NDBuffer or foreign_buffers()
+        return foreign_buffers(bound)
+    return prototype.buffer is not cpu.Buffer or prototype.nd_buffer is not cpu.NDBuffer or foreign_buffers(bound)
 
 
 def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bulk: str | None) -> Steps[None]:
@@ -68,7 +69,7 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
 def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     """Read the selection between the brackets of ``array[...]``."""
     layout = handle.state.layout
-    if handle.bound_pipeline is not None or foreign_buffers():
+    if foreign_buffers(handle.bound_pipeline):
         return (yield from _special_steps(handle, layout, selection))
     items = selection if type(selection) is tuple else (selection,)
     simple = simple_kind(items)
@@ -100,7 +101,7 @@ def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any) -> 
     """Read a selection in brackets that is more than integers and slices, or goes through a pipeline."""
     fields, selection = selections.pop_fields(selection)
     selections.field_dtype(layout.dtype, fields)
-    foreign = handle.bound_pipeline is not None or foreign_buffers()
+    foreign = foreign_buffers(handle.bound_pipeline)
     place = foreign_pipeline.device_prototype(layout, None) if foreign and fields is None else None
     foreign = foreign and place is None
     layout = layout.stored if foreign else layout
@@ -143,7 +144,7 @@ def get_selection_steps(
         fields, selection = selections.pop_fields(selection)
     selections.field_dtype(layout.dtype, fields)
     fields = fields or None  # an empty list means no fields
-    foreign = handle.bound_pipeline is not None or wants_pipeline(prototype)
+    foreign = wants_pipeline(handle.bound_pipeline, prototype)
     place = foreign_pipeline.device_prototype(layout, prototype) if foreign and fields is None and out is None else None
     foreign = foreign and place is None
     layout = layout.stored if foreign else layout

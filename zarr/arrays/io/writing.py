@@ -61,14 +61,14 @@ def setitem_steps(
     if handle.store_path.store.read_only is True or layout.stamp is not None:
         check_writable(handle)
     items = selection if type(selection) is tuple else (selection,)
-    if simple_kind(items) is not None and handle.bound_pipeline is None and not foreign_buffers():
+    if simple_kind(items) is not None and not foreign_buffers(handle.bound_pipeline):
         # The shortest way, which nearly every write takes.
         plan = plan_simple(layout, items)
         yield from write_value_steps(handle, layout, plan, value, None, None, False, selection=items)
         return
     fields, selection = selections.pop_fields(selection)
     selections.field_dtype(layout.dtype, fields)
-    foreign = handle.bound_pipeline is not None or foreign_buffers()
+    foreign = foreign_buffers(handle.bound_pipeline)
     if foreign and foreign_pipeline.device_prototype(layout, None):
         value, foreign = foreign_pipeline.to_host(value), False
     layout = layout.stored if foreign else layout
@@ -106,7 +106,7 @@ def set_selection_steps(
         fields, selection = selections.pop_fields(selection)
     check_writable(handle)
     selections.field_dtype(layout.dtype, fields)
-    foreign = handle.bound_pipeline is not None or wants_pipeline(prototype)
+    foreign = wants_pipeline(handle.bound_pipeline, prototype)
     if foreign and foreign_pipeline.device_prototype(layout, prototype):
         value, foreign = foreign_pipeline.to_host(value), False
     layout = layout.stored if foreign else layout

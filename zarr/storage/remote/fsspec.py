@@ -475,7 +475,8 @@ class FsspecStore(RetryingStore):
             return False
         put, outcome = partial(self._create, path, data), partial(self._outcome, key, data)
         stored = await self._retries.put_once(path, put, outcome)
-        self._creates = self._creates and not (refused and stored)
+        if refused and stored:
+            self._creates = False
         return stored
 
     async def _create(self, path: str, data: bytes) -> bool:

@@ -101,10 +101,9 @@ class Trials:
         rows = self._rows()
         near = [row for row in rows if row.score <= _ABOUT * rows[0].score and row.key not in self.searched][:MOST_NEAR]
         self.searched.update(row.key for row in near)
-        layouts = [self.found[row.key].layout for row in near]
-        known = {(trial.layout.grid, str(trial.layout.codecs)) for trial in self.found.values()}
-        new = {(each.grid, str(each.codecs)): each for x in layouts for each in neighbours(self.sample.whole, x)}
-        untried = [layout for key, layout in new.items() if key not in known]
+        beside = [(row.codec, neighbours(self.sample.whole, self.found[row.key].layout)) for row in near]
+        layouts = {(layout.grid, codec): layout for codec, found in beside for layout in found}
+        untried = [layout for key, layout in layouts.items() if key not in self.found]
         self._try(untried)
         self.report(2 * MOST_NEAR * len(self.sample.shape) - len(untried))
         if untried:
