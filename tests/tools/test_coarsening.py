@@ -216,3 +216,17 @@ def test_coarser_levels_lie_at_the_same_place_of_the_earth() -> None:
     assert pyramid["2"].attrs["spatial:transform"] == [40.0, 0.0, 3e5, 0.0, -40.0, 5e6]
     assert pyramid["2"].attrs["spatial:shape"] == [16, 17]
     assert pyramid["2"].attrs["units"] == "m"
+
+
+@given(st.data(), st.sampled_from(METHODS), st.sampled_from([0, 7, np.nan]))
+@settings(max_examples=40, deadline=None)
+def test_sparse_arrays(data: st.DataObject, method: Any, fill_value: float) -> None:
+    """Levels of an array with few stored chunks are those of the same array with all of them."""
+    array = zarr.create_array({}, shape=(40, 33), chunks=(5, 4), dtype="f4", fill_value=fill_value)
+    for _ in range(data.draw(st.integers(0, 4))):
+        array[data.draw(st.integers(0, 39)), data.draw(st.integers(0, 32))] = 100
+    stored = {"fill_value": fill_value, "config": {"write_empty_chunks": True}}
+    dense = zarr.create_array({}, data=array[...], chunks=(5, 4), **stored)
+    sparse, full = (zarr.tools.coarsen(each, {}, factors=(2, 3), method=method, levels=2) for each in (array, dense))
+    for level in "012":
+        np.testing.assert_array_equal(sparse[level][...], full[level][...])

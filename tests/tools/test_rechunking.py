@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import zarr
 from zarr.storage import LocalStore, MemoryStore, SQLiteStore, ZipStore
 from zarr.storage.keys import JOB_PREFIX
-from zarr.tools.copies.jobs import members, slabs_of
+from zarr.tools.copies.jobs import FillRegion, members, slabs_of
 from zarr.tools.copies.layouts import BETWEEN_BYTES, choose_route, grow
 from zarr.tools.copies.regions import Regions, amplification, every, longest, merge
 from zarr.tools.plans.executors import keep_memory, read_region
@@ -60,6 +60,49 @@ def test_random_layouts(case: tuple[Any, ...]) -> None:
     assert copy.chunks == target
     assert copy.shards == (shards or None)
     assert [key for key in copy.store._store_dict if key.startswith(JOB_PREFIX)] == []
+
+
+@given(st.data(), st.sampled_from([2, 3]), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_sparse_sources(data: st.DataObject, zarr_format: Any, sharded: bool) -> None:
+    shape = data.draw(st.lists(st.integers(1, 20), min_size=1, max_size=2).map(tuple))
+    source, target = data.draw(sizes(shape)), data.draw(sizes(shape))
+    layout: dict[str, Any] = {"chunks": source, "zarr_format": zarr_format}
+    if sharded:
+        layout = {"chunks": (1,) * len(shape), "shards": source}
+    array = zarr.create_array({}, shape=shape, dtype="f4", fill_value=data.draw(st.sampled_from([0, np.nan])), **layout)
+    for _ in range(data.draw(st.integers(0, 3))):
+        array[tuple(data.draw(st.integers(0, length - 1)) for length in shape)] = 1
+    copy = zarr.tools.rechunk(array, MemoryStore(), chunks=target, memory=2 * 4 * int(np.prod(target)))
+    np.testing.assert_array_equal(copy[...], array[...])
+
+
+def written_regions(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return a list that receives the regions that tasks write."""
+    regions: list[Any] = []
+    plain = FillRegion.__call__
+    monkeypatch.setattr(FillRegion, "__call__", lambda work, region: (regions.append(region), plain(work, region))[1])
+    return regions
+
+
+def test_tasks_without_stored_chunks_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    array = zarr.create_array({}, shape=(1000,), chunks=(10,), dtype="i2", fill_value=7)
+    array[500:510] = 1
+    regions, counts = written_regions(monkeypatch), []
+    progress = lambda done, of: counts.append((done, of))  # noqa: E731
+    copy = zarr.tools.rechunk(array, MemoryStore(), chunks=(20,), memory=2 * 2 * 20, progress=progress)
+    assert regions == [(slice(500, 520),)]
+    assert counts[-1] == (50, 50)
+    np.testing.assert_array_equal(copy[...], array[...])
+
+
+def test_no_task_is_left_out_where_all_chunks_are_to_be_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    array = zarr.create_array({}, shape=(100,), chunks=(10,), dtype="i2")
+    with zarr.config.set({"array.write_empty_chunks": True}):
+        copy = zarr.tools.rechunk(array, MemoryStore(), chunks=(20,), memory=2 * 2 * 20)
+    assert copy.nchunks_initialized == 5
+    with zarr.config.set({"array.read_missing_chunks": False}), pytest.raises(zarr.errors.ChunkNotFoundError):
+        zarr.tools.rechunk(array, MemoryStore(), chunks=(20,), memory=2 * 2 * 20)
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30), st.integers(1, 30)), max_size=3), st.integers(1, 50))

@@ -25,7 +25,7 @@ def can_list(place: StorePath) -> bool:
     """
     if not place.store.supports_listing:
         return False
-    return not _is_web(place.store) or sync(_lists_documents(place))
+    return not is_web(place.store) or sync(_lists_documents(place))
 
 
 def check_listing(place: StorePath) -> None:
@@ -42,12 +42,13 @@ def check_listing(place: StorePath) -> None:
         )
 
 
-def _is_web(held: Any) -> bool:
+def is_web(held: Any) -> bool:
+    """Return True if a store, or what it wraps, reads a web server: its listings may lack something."""
     protocol = getattr(held, "protocol", ())
     if type(held).__name__ == "HTTPStore" or "http" in ((protocol,) if isinstance(protocol, str) else protocol):
         return True
     inner = next((vars(held)[name] for name in _HELD if name in getattr(held, "__dict__", ())), None)
-    return inner is not None and _is_web(inner)
+    return inner is not None and is_web(inner)
 
 
 async def _lists_documents(place: StorePath) -> bool:

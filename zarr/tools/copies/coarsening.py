@@ -68,6 +68,10 @@ class ReadCoarser(ReadArray):
         )
         return reduce_blocks(self.array[wanted], self.factors, self.method, missing_values(self.array))
 
+    def _seen(self, region: Region) -> Region:
+        both = zip(region, self.factors, strict=True)
+        return tuple(slice(part.start // factor, -(-part.stop // factor)) for part, factor in both)
+
 
 def coarsen(
     source: Any,
@@ -265,7 +269,7 @@ class _Pyramid:
         itemsize = self.array.dtype.itemsize
         size = math.prod(map(longest, regions.borders)) * itemsize
         reads, writes = (math.prod(self.shapes[n]) * itemsize for n in (max(0, level - 1), level))
-        return Stage(f"level {level}", [Part(work, regions)], reads, writes, size)
+        return Stage(f"level {level}", [Part(work, regions, partial(work.idle, regions))], reads, writes, size)
 
     def _make(self, place: StorePath, overwrite: bool) -> None:
         """Create the nodes, without elements."""

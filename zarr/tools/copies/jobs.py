@@ -27,6 +27,8 @@ from zarr.runners.sync import sync
 from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
+from zarr.tools.contents.blocks import chunk_region, stored_chunks
+from zarr.tools.contents.listing import is_web
 from zarr.tools.contents.nodes import arrays_of, as_stored
 from zarr.tools.copies.layouts import Borders, Route, choose_route
 from zarr.tools.copies.regions import Region, Regions, borders_of, longest
@@ -75,6 +77,22 @@ class ReadArray(_WithArray):
         """Return the elements of a region."""
         return read_region(self.array, region)
 
+    def empty(self, regions: Regions) -> set[int]:
+        """Return the numbers of the regions in which no chunk is stored, as far as one listing tells it.
+
+        There is none where a missing chunk is an error, and in stores that cannot list. A region without chunks has the
+        fill value only, and takes as long to read as any other.
+        """
+        layout, store = self.array._handle.layout, self.array.store
+        if len(regions) < 2 or not layout.reads_missing or not store.supports_listing or is_web(store):
+            return set()
+        chunks = (self._seen(chunk_region(layout, coords)) for _, coords in stored_chunks(self.array))
+        return set(range(len(regions))) - {number for chunk in chunks for number in regions.touched_by(chunk)}
+
+    def _seen(self, region: Region) -> Region:
+        """Return the place of a region of the array among the elements that this reader returns."""
+        return region
+
 
 class FillRegion(_WithArray):
     """Write a region of an array from the elements of a reader.
@@ -95,6 +113,12 @@ class FillRegion(_WithArray):
     def __call__(self, region: Region) -> None:
         """Write a region."""
         self.array[region] = self.read(region)
+
+    def idle(self, regions: Regions) -> set[int]:
+        """Return the numbers of the regions that need not be copied into a new array: nothing is stored in them."""
+        if not isinstance(self.read, ReadArray) or not self.array._handle.layout.skip_filled:
+            return set()
+        return self.read.empty(regions)
 
 
 def open_ends(
@@ -308,12 +332,12 @@ def store_between(middle: StorePath, array: Array[Any], route: Route) -> None:
     sync((middle / "zarr.json").set(document))
 
 
-def stage_of(name: str, copies: Sequence[tuple[Callable[[Region], None], Regions, Array[Any], float]]) -> Stage:
+def stage_of(name: str, copies: Sequence[tuple[FillRegion, Regions, Array[Any], float]]) -> Stage:
     """Return a stage of copies: of each the work, its regions, an array like the target, and the reads of a chunk."""
     sizes = [math.prod(longest(axis) for axis in regions.borders) * a.dtype.itemsize for _, regions, a, _ in copies]
     return Stage(
         name,
-        [Part(work, regions) for work, regions, _, _ in copies],
+        [Part(work, regions, partial(work.idle, regions)) for work, regions, _, _ in copies],
         sum(int(array.nbytes * reads) for _, _, array, reads in copies),
         sum(array.nbytes for _, _, array, _ in copies),
         max(sizes, default=0),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise, product
 from typing import overload
 
 import numpy as np
@@ -49,6 +49,24 @@ class Regions(Sequence[Region]):
             raise IndexError(f"region {index} of {len(self)}")
         places = np.unravel_index(index, self.counts) if self.counts else ()
         return tuple(slice(axis[i], axis[i + 1]) for axis, i in zip(self.borders, map(int, places), strict=True))
+
+    def touched_by(self, box: Region) -> Iterator[int]:
+        """Yield the numbers of the regions that have elements in a box.
+
+        Examples
+        --------
+        >>> list(Regions([(0, 4, 6), (0, 3)]).touched_by((slice(3, 5), slice(0, 1))))
+        [0, 1]
+        """
+        places = [
+            range(bisect_right(axis, part.start) - 1, bisect_left(axis, part.stop))
+            for axis, part in zip(self.borders, box, strict=True)
+        ]
+        for place in product(*places):
+            number = 0
+            for at, count in zip(place, self.counts, strict=True):
+                number = number * count + at
+            yield number
 
 
 def borders_of(sizes: Iterable[int]) -> tuple[int, ...]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, Protocol, TypeAlias
 
 from zarr._lazy import instance_of
 from zarr.errors import BaseZarrError
 from zarr.runners.job_notes import Notes
-from zarr.tools.plans.executors import run_tasks
+from zarr.tools.plans.executors import Task, run_tasks
 from zarr.tools.plans.progress import Progress, reporting
 from zarr.tools.plans.targets import check_free, check_reached, describe_arrays
 
@@ -46,10 +46,13 @@ class Part:
         Can be pickled; called with each item.
     items : Items
         One for each task; can be pickled.
+    idle : callable, optional
+        Returns the numbers of the items that need no task; called when the tasks are due. Default: all need one.
     """
 
     work: Callable[[Any], None]
     items: Items
+    idle: Callable[[], set[int]] = set
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,11 @@ class Stage:
     def tasks(self) -> Iterator[tuple[Callable[[Any], None], Any]]:
         """Yield the work and the item of each task."""
         return ((part.work, item) for part in self.parts for item in part.items)
+
+    def idle(self) -> set[int]:
+        """Return the numbers of the tasks that are not needed."""
+        ends = accumulate((len(part.items) for part in self.parts), initial=0)
+        return {first + number for first, part in zip(ends, self.parts, strict=False) for number in part.idle()}
 
 
 class Plan:
@@ -271,8 +279,21 @@ class Plan:
             self._notes.add(note)
             report(1)
 
-        named = ((f"{place}.{number}", work, item) for place, number, work, item in tasks)
-        run_tasks(executor, (task for task in named if task[0] not in ended), end)
+        run_tasks(executor, self._left(tasks, ended, report), end)
+
+    def _left(self, tasks: Iterator[Numbered], ended: set[str], report: Callable[[int], None]) -> Iterator[Task]:
+        """Yield the tasks that have not ended, without those that are not needed."""
+        idle: dict[int, set[int]] = {}
+        for place, number, work, item in tasks:
+            if place not in idle:
+                idle[place] = self.stages[place].idle()
+            note = f"{place}.{number}"
+            if note in ended:
+                continue
+            if number in idle[place]:
+                report(1)
+            else:
+                yield note, work, item
 
 
 def parse_bytes(text: int | str) -> int:
