@@ -255,6 +255,7 @@ def _change_rows(store: Any, number: int, rounds: int) -> None:
             group[name][number::4] = 10 * i + number
         group["plain"].attrs[f"{number}-{i}"] = i
         group.attrs[f"{number}-{i}"] = i
+        group["log"].append(np.full(3, 10 * i + number, dtype="i4"))
 
 
 def test_a_value_is_created_by_one_request(endpoint: str, bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,6 +287,7 @@ def test_processes_lose_nothing_by_default(make: Make) -> None:
     group = zarr.create_group(make())
     for name, shards in (("plain", None), ("sharded", (16, 8))):
         group.create_array(name, shape=(16, 8), chunks=(8, 4), shards=shards, dtype="i4")
+    group.create_array("log", shape=0, chunks=4, dtype="i4")
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(4, context) as pool:
         jobs = [pool.submit(_change_rows, make(), number, rounds) for number in range(4)]
@@ -297,6 +299,9 @@ def test_processes_lose_nothing_by_default(make: Make) -> None:
         np.testing.assert_array_equal(found[name][:, 3], expected)
     names = {f"{number}-{i}" for number in range(4) for i in range(1, rounds + 1)}
     assert set(found.attrs) == set(found["plain"].attrs) == names
+    log = found["log"][...].reshape(-1, 3)
+    assert (log == log[:, :1]).all()
+    assert sorted(log[:, 0]) == sorted(10 * i + number for number in range(4) for i in range(1, rounds + 1))
 
 
 def test_locks_among_processes(make: Make) -> None:

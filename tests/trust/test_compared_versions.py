@@ -21,7 +21,6 @@ import zarr
 from tests.trust.together import rounds, run_together
 from zarr.buffer.core import default_buffer_prototype
 from zarr.core.sync import sync
-from zarr.errors import LockLostError
 from zarr.storage import FsspecStore, ObjectStore
 
 stores = pytest.importorskip("obstore.store", reason="obstore is not installed")
@@ -47,14 +46,19 @@ class Process(ObjectStore[Any]):
     async def get_versioned(self, key: str, *args: Any, **options: Any) -> Any:
         self.asked.append(f"get {key}")
         found = await super().get_versioned(key, *args, **options)
-        if self.after is not None and self.after[0] == key:
-            call, self.after = self.after[1], None
-            await asyncio.to_thread(call)
+        await self._let_another_act(key)
         return found
 
     async def get(self, key: str, *args: Any, **options: Any) -> Any:
         self.asked.append(f"get {key}")
-        return await super().get(key, *args, **options)
+        found = await super().get(key, *args, **options)
+        await self._let_another_act(key)
+        return found
+
+    async def _let_another_act(self, key: str) -> None:
+        if self.after is not None and self.after[0] == key:
+            call, self.after = self.after[1], None
+            await asyncio.to_thread(call)
 
     async def set(self, key: str, value: Any) -> None:
         self.asked.append(f"set {key}")
@@ -152,16 +156,70 @@ def test_a_shape_keeps_attributes_of_others(processes: list[Process]) -> None:
     assert found[...].tolist() == [0] * 8 + [0, 1, 2, 3]
 
 
-def test_an_append_beside_another_is_an_error_and_removes_nothing(processes: list[Process]) -> None:
+@pytest.mark.parametrize("layout", [{"chunks": 4}, {"chunks": 4, "zarr_format": 2}, {"chunks": 2, "shards": 8}])
+@pytest.mark.parametrize("length", [4, 3])
+def test_appends(processes: list[Process], layout: dict[str, Any], length: int) -> None:
+    """Each append has its elements to itself, whether it begins and ends at the border of a chunk or not."""
+    zarr.create_array(processes[0], shape=1, dtype="i4", fill_value=-1, **layout)
+    arrays = [zarr.open_array(store, mode="r+") for store in processes]
+    turns = rounds(3, 100)
+
+    def append(number: int) -> None:
+        for turn in range(turns):
+            arrays[number].append(np.full(length, 10 * turn + number, dtype="i4"))
+
+    run_together([partial(append, number) for number in range(4)])
+    found = zarr.open_array(processes[0])[1:].reshape(-1, length)
+    assert (found == found[:, :1]).all()
+    assert sorted(found[:, 0]) == sorted(10 * turn + number for turn in range(turns) for number in range(4))
+    for number in range(4):
+        own = found[found[:, 0] % 10 == number, 0]
+        assert own.tolist() == sorted(own), "the appends of one process keep their order"
+
+
+def test_an_append_that_another_one_precedes_comes_after_it(processes: list[Process]) -> None:
     zarr.create_array(processes[0], shape=0, chunks=4, dtype="i4")
     one, other = (zarr.open_array(store, mode="r+") for store in processes[:2])
-    processes[0].after = "zarr.json", lambda: other.append(np.full(8, 7, dtype="i4"))
-    with pytest.raises(LockLostError, match=r"from \(0,\) to \(8,\).*append, to \(4,\)"):
-        one.append(np.full(4, 5, dtype="i4"))
-    assert one.shape == (8,)
-    assert zarr.open_array(processes[2])[4:].tolist() == [7] * 4
-    one.append(np.full(4, 5, dtype="i4"))
-    assert zarr.open_array(processes[2])[8:].tolist() == [5] * 4
+    processes[0].after = "zarr.json", lambda: other.append(np.full(6, 7, dtype="i4"))
+    assert one.append(np.full(4, 5, dtype="i4")) == (10,)
+    assert zarr.open_array(processes[2])[...].tolist() == [7] * 6 + [5] * 4
+
+
+@pytest.mark.parametrize("layout", [{"chunks": (1, 8)}, {"chunks": (1, 4), "shards": (2, 8)}], ids=["", "shards"])
+def test_many_chunks_at_the_edge_beside_an_append(processes: list[Process], layout: dict[str, Any]) -> None:
+    zarr.create_array(processes[0], shape=(64, 5), dtype="i4", **layout)
+    one, other = (zarr.open_array(store, mode="r+") for store in processes[:2])
+    processes[0].after = "c/9/0", lambda: other.append(np.full((64, 2), 7, dtype="i4"), axis=1)
+    one[...] = 3
+    np.testing.assert_array_equal(zarr.open_array(processes[2])[...], [[3] * 5 + [7] * 2] * 64)
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["", "another append"])
+def test_an_append_that_fails_is_taken_back(processes: list[Process], beside: bool, monkeypatch: Any) -> None:
+    """The array has its old shape and elements again, unless another process has appended meanwhile."""
+    zarr.create_array(processes[0], data=np.arange(6, dtype="i4"), chunks=4)
+    one, other = (zarr.open_array(store, mode="r+") for store in processes[:2])
+    plain = Process.set
+
+    async def failing(store: Process, key: str, value: Any) -> None:
+        if key == "c/2" and store is processes[0]:
+            if beside:
+                await asyncio.to_thread(other.append, np.array([8, 9], dtype="i4"))
+            raise OSError("no connection")
+        await plain(store, key, value)
+
+    monkeypatch.setattr(Process, "set", failing)
+    with pytest.raises(OSError, match="no connection"):
+        one.append(np.full(8, 5, dtype="i4"))
+    monkeypatch.undo()
+    found = zarr.open_array(processes[2], mode="r+")
+    if beside:
+        assert found.shape == one.shape == (16,)
+        assert found[:6].tolist() + found[14:].tolist() == [0, 1, 2, 3, 4, 5, 8, 9]
+    else:
+        assert found.shape == one.shape == (6,)
+        found.resize(14)
+        assert found[...].tolist() == [0, 1, 2, 3, 4, 5] + [0] * 8
 
 
 def test_comparisons_take_no_request(processes: list[Process]) -> None:

@@ -2,8 +2,9 @@
 
 The order of requests is part of the rule. In stores that take contents first (those of this library), an append writes
 data first and the shape last, so that a reader never sees a shape without its data; shrinking writes the shape first
-and removes data after it. In all other stores the document comes before the chunks that it describes, and chunks are
-deleted while it still describes them.
+and removes data after it. In object stores that compare versions, appends store the shape first, too, since nothing
+else keeps two processes from the same elements. In all other stores the document comes before the chunks that it
+describes, and chunks are deleted while it still describes them.
 """
 
 from __future__ import annotations
@@ -544,7 +545,7 @@ def append_steps(handle: ArrayHandle, data: Any, axis: int = 0) -> Steps[tuple[i
 
 def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -> Steps[tuple[int, ...]]:
     keys = node_keys(handle)
-    yield hold_node(handle.store_path.path, handle.config.locking, compared=keys.values())
+    compared = yield hold_node(handle.store_path.path, handle.config.locking, compared=keys.values())
     yield from refresh_steps(handle, keys)
     layout = handle.state.layout
     shape = layout.shape
@@ -561,8 +562,9 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     region = [slice(0, n) for n in new_shape]
     region[axis] = slice(shape[axis], end)
     plan = zarr_core.plan_basic(grown.grid, tuple(region))
-    # While the node is held, nobody else appends: new chunks are whole, also where they reach beyond the array.
-    writing = write_plan_steps(grown.alone, plan, value, None, handle.bulk)
+    # While the node is held, nobody else appends: new chunks are whole, also where they reach beyond the array. If
+    # documents are compared instead, another process may append as soon as the shape is stored.
+    writing = write_plan_steps(grown if compared else grown.alone, plan, value, None, handle.bulk)
     batch = handle.batch
     if batch is not None:
         # Pending chunks are stored first: no reader may see the new shape without its data.
@@ -571,12 +573,18 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
         yield from publish_steps(handle, state)
         yield from writing
         return new_shape
+    if compared:
+        # The shape tells other processes which elements are those of this append.
+        yield from publish_steps(handle, state)
+        try:
+            yield from writing
+        except Exception:
+            yield from _best_effort_steps(_take_back_steps(handle, shape, new_shape))
+            raise
+        return new_shape
     try:
         yield from writing
-        try:
-            yield from publish_steps(handle, state)
-        except ChangedMeanwhileError:
-            yield from _publish_again_steps(handle, shape, new_shape)
+        yield from publish_steps(handle, state)
     except LockLostError:
         raise  # what lies beyond the old shape may be of the other process
     except Exception:
@@ -585,29 +593,13 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     return new_shape
 
 
-def _publish_again_steps(handle: ArrayHandle, shape: tuple[int, ...], new_shape: tuple[int, ...]) -> Steps[None]:
-    """Store the shape of an append with what another process has changed since the chunks were written.
-
-    Raises
-    ------
-    LockLostError
-        If that was the shape.
-    """
-    while True:
-        yield from refresh_steps(handle)
-        found = handle.state.metadata
-        if found.shape != shape:
-            raise LockLostError(
-                f"another process has changed the shape of the array {handle.store_path.label} from {shape} to "
-                f"{found.shape} while this append, to {new_shape}, wrote its chunks. The array has the shape of the "
-                "other; elements beyond the old shape may be of either: compare them with yours, and write what "
-                "differs. For appends by several processes to this store use config={'locking': 'process'}"
-            )
-        try:
-            yield from publish_steps(handle, handle.state.reshaped(found.update_shape(new_shape)))
-            return
-        except ChangedMeanwhileError:
-            continue
+def _take_back_steps(handle: ArrayHandle, shape: tuple[int, ...], new_shape: tuple[int, ...]) -> Steps[None]:
+    """Give an array its old shape after an append that failed, unless another process has changed the shape since."""
+    yield from refresh_steps(handle)
+    layout = handle.state.layout
+    if layout.shape == new_shape:
+        yield from publish_steps(handle, handle.state.reshaped(layout.metadata.update_shape(shape)))
+        yield from _cut_steps(layout, shape, handle.bulk)
 
 
 def checked_axis(layout: ArrayLayout, added: tuple[int, ...], axis: int) -> int:

@@ -136,13 +136,12 @@ class ArrayConfig:
         "auto", the default, locks out other processes, too, if the store is a folder, an SQLite or an LMDB database on
         a local file system of Linux (ext4, XFS, Btrfs, ZFS, tmpfs and some more); such locks leave no file. In object
         stores (``ObjectStore``, and ``FsspecStore`` over S3, Google and Azure) parts of chunks and documents are
-        replaced only if they are still those that were read, else read and changed again; only appends need "process"
-        there. "process" locks out other processes with this setting in every store, or raises an error: the system
-        locks local folders and databases; an object store that compares before it stores keeps objects that serve as
-        locks. (The setting ``array.lock_lease_seconds`` is the time after which those of a dead process expire. Clocks
-        need not agree, only run at about the same rate.) "process:<folder>" does the same by lock files in a folder,
-        among the processes that name the same folder. Removals, and changes below a removed node, exclude each other as
-        well.
+        replaced only if they are still those that were read, else read and changed again. "process" locks out other
+        processes with this setting in every store, or raises an error: the system locks local folders and databases; an
+        object store that compares before it stores keeps objects that serve as locks. (The setting
+        ``array.lock_lease_seconds`` is the time after which those of a dead process expire. Clocks need not agree, only
+        run at about the same rate.) "process:<folder>" does the same by lock files in a folder, among the processes
+        that name the same folder. Removals, and changes below a removed node, exclude each other as well.
     chunk_cache_bytes
         Bytes of decoded chunks that are kept in this process, for reads that touch few chunks. By default 0: none. They
         are used only while the stamp of the stored value is the same, so changes by any writer are seen: the stamp of a

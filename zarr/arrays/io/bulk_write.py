@@ -118,7 +118,10 @@ def write_edges_steps(
     """
 
     def some_steps(some: list[int]) -> Steps[None]:
-        yield Hold([layout.key(coords_of(i)) for i in some], "chunk", layout.scope)
+        keys = [layout.key(coords_of(i)) for i in some]
+        if (yield Hold(keys, "chunk", layout.scope, keys)):  # not held among processes: each value is compared
+            yield Gather(part_steps(i) for i in some)
+            return
         found = yield Gather(look_steps(i) for i in some)
         whole = [i for i, reaches in zip(some, found, strict=True) if not reaches]
         left = (yield from bulk_steps(np.array(whole, dtype=np.int64))) if whole else []
