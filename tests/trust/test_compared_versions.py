@@ -185,6 +185,25 @@ def test_an_append_that_another_one_precedes_comes_after_it(processes: list[Proc
     assert zarr.open_array(processes[2])[...].tolist() == [7] * 6 + [5] * 4
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "key"),
+    [
+        (14, 400, "zarr.json"),
+        (14, 400, "c/3"),  # chunks are listed; this is the one at the border
+        (66, 72, "zarr.json"),
+        (66, 72, "c/16"),  # a new chunk is requested by its name
+    ],
+)
+def test_growth_beside_an_append(processes: list[Process], start: int, end: int, key: str) -> None:
+    """What another process has appended since the shape was read is not taken for leftovers."""
+    zarr.create_array(processes[0], data=np.ones(start, dtype="i4"), chunks=4)
+    one, other = (zarr.open_array(store, mode="r+") for store in processes[:2])
+    processes[0].after = key, lambda: other.append(np.full(3, 7, dtype="i4"))
+    one.resize(end)
+    assert processes[0].after is None
+    assert zarr.open_array(processes[2])[start : start + 4].tolist() == [7, 7, 7, 0]
+
+
 @pytest.mark.parametrize("layout", [{"chunks": (1, 8)}, {"chunks": (1, 4), "shards": (2, 8)}], ids=["", "shards"])
 def test_many_chunks_at_the_edge_beside_an_append(processes: list[Process], layout: dict[str, Any]) -> None:
     zarr.create_array(processes[0], shape=(64, 5), dtype="i4", **layout)

@@ -286,7 +286,7 @@ def resize_steps(handle: ArrayHandle, new_shape: Any, delete_outside_chunks: boo
 
 def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_chunks: bool) -> Steps[None]:
     keys = node_keys(handle)
-    yield hold_node(handle.store_path.path, handle.config.locking, compared=keys.values())
+    compared = yield hold_node(handle.store_path.path, handle.config.locking, compared=keys.values())
     stored: list[str] | None = None
     if handle.bulk == "buffers":
         stored = yield from _refresh_and_list_steps(handle, shape)
@@ -308,7 +308,8 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
     if any(map(gt, shape, old.shape)):
         most = tuple(map(max, shape, old.shape))
         grown = new if most == shape else handle.state.reshaped(old.metadata.update_shape(most))
-        yield from clear_leftovers_steps(grown.layout, old.shape, handle.bulk, stored)
+        check = partial(_check_shape_steps, handle, old.shape) if compared else None
+        yield from clear_leftovers_steps(grown.layout, old.shape, handle.bulk, stored, check)
     yield from publish_steps(handle, new)
     if cuts:
         try:
@@ -318,6 +319,13 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
             error.add_note(f"the array has its new shape {shape}; what is still stored beyond it is not shown again")
             yield from _best_effort_steps(delete_outside_steps(old, shape))
             raise
+
+
+def _check_shape_steps(handle: ArrayHandle, shape: tuple[int, ...]) -> Steps[None]:
+    """Begin a change again if another process has changed the shape: what is stored beyond it is no leftover."""
+    yield from refresh_steps(handle)
+    if handle.metadata.shape != shape:
+        raise ChangedMeanwhileError(f"the shape of the array {handle.store_path.label} was {shape}")
 
 
 def _refresh_and_list_steps(handle: ArrayHandle, shape: tuple[int, ...]) -> Steps[list[str] | None]:
@@ -346,7 +354,11 @@ def _best_effort_steps(steps: Steps[None]) -> Steps[None]:
 
 
 def clear_leftovers_steps(
-    layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None, stored: Iterable[str] | None = None
+    layout: ArrayLayout,
+    shape: tuple[int, ...],
+    bulk: str | None,
+    stored: Iterable[str] | None = None,
+    check: Callable[[], Steps[None]] | None = None,
 ) -> Steps[None]:
     """Before an array grows, remove stored elements beyond its shape, so that they do not appear.
 
@@ -362,13 +374,16 @@ def clear_leftovers_steps(
     bulk : str, optional
     stored : iterable of str, optional
         The keys of the stored chunks, if they were listed already.
+    check : callable, optional
+        Returns steps to run after something was found, before it is removed. Default: none; what is found is removed.
     """
     kept = kept_counts(layout, shape)
     named = _named_leftovers(layout, shape, kept)
     if named is not None:
         outside, inside, cut = named
-        if bulk in AT_HAND:  # to look for a chunk costs less than to lock it; of a service, it is one more request
-            outside = yield from _stored_steps(outside)
+        # To look for a chunk at hand costs less than to lock it; of a service, it is one more request.
+        if bulk in AT_HAND or check is not None:
+            outside = yield from _stored_steps(outside, at_once=check is not None)
     else:
         keys = (yield List(layout.key_folder)) if stored is None else stored
         places = {key: at for key in keys if (at := layout.coords_of(key)) is not None}
@@ -378,6 +393,8 @@ def clear_leftovers_steps(
         inside = [at for at in places.values() if not _is_outside(at, kept)]
         cut = _cut_axes(layout, shape, kept)
     if outside:
+        if check is not None:
+            yield from check()
         yield from _delete_steps(layout, outside)
     for d in cut:
         border = [at for at in inside if at[d] == kept[d] - 1]
@@ -387,11 +404,14 @@ def clear_leftovers_steps(
             nbytes = math.prod(s.stop - s.start for s in spans) * layout.dtype.itemsize
             if nbytes <= MAX_BYTES_AT_ONCE and (yield from _is_clear_steps(layout, tuple(spans), bulk)):
                 continue
-        yield Gather(_clear_leftover_steps(layout, at, shape, d, bulk) for at in border)
+        yield Gather(_clear_leftover_steps(layout, at, shape, d, bulk, check) for at in border)
 
 
-def _stored_steps(keys: list[str]) -> Steps[list[str]]:
-    """Return those of some keys that are stored."""
+def _stored_steps(keys: list[str], at_once: bool) -> Steps[list[str]]:
+    """Return those of some keys that are stored; of a service, they are requested at once."""
+    if at_once:
+        sizes = yield Gather((ask_steps(Size(key)) for key in keys), only_requests=True)
+        return [key for key, size in zip(keys, sizes, strict=True) if size is not None]
     stored = []
     for key in keys:
         size = yield Size(key)
@@ -426,12 +446,19 @@ def _border_cells(kept: tuple[int, ...], axis: int) -> Iterator[tuple[int, ...]]
 
 
 def _clear_leftover_steps(
-    layout: ArrayLayout, coords: tuple[int, ...], shape: tuple[int, ...], cut: int, bulk: str | None
+    layout: ArrayLayout,
+    coords: tuple[int, ...],
+    shape: tuple[int, ...],
+    cut: int,
+    bulk: str | None,
+    check: Callable[[], Steps[None]] | None,
 ) -> Steps[None]:
     """Clear the part of one border chunk that lies beyond the shape; write only a part that is not empty."""
     spans = [elements_of(axis, i, i + 1) for axis, i in zip(layout.outer.axes, coords, strict=True)]
     region = tuple(slice(max(s.start, shape[d]) if d == cut else s.start, s.stop) for d, s in enumerate(spans))
     if not (yield from _is_clear_steps(layout, region, bulk)):
+        if check is not None:
+            yield from check()
         yield from _clear_region_steps(layout, region, bulk)
 
 
