@@ -308,12 +308,13 @@ def remove_copy_steps(store_path: StorePath) -> Steps[None]:
     GroupNotFoundError
         If there is no group.
     """
-    yield Gather([_remove_copy_locked_steps(store_path)])
+    yield from compared_steps(partial(_remove_copy_locked_steps, store_path))
     touch(store_path.store, store_path.path)
 
 
 def _remove_copy_locked_steps(store_path: StorePath) -> Steps[None]:
-    yield hold_node(store_path.path, parse_array_config(None).locking)
+    compared = [node_key(store_path.path, name) for name in V3_NAMES]
+    yield hold_node(store_path.path, parse_array_config(None).locking, compared=compared)
     handle = yield from open_group_steps(store_path, use_consolidated=False)
     if handle.metadata.zarr_format == 2:
         yield Delete(node_key(store_path.path, ".zmetadata"))
