@@ -596,18 +596,8 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
     if batch is not None:
         # Pending chunks are stored first: no reader may see the new shape without its data.
         yield from batch.flush_steps()
-    if not takes_contents_first(handle.store_path.store):
-        yield from publish_steps(handle, state)
-        yield from writing
-        return new_shape
-    if compared:
-        # The shape tells other processes which elements are those of this append.
-        yield from publish_steps(handle, state)
-        try:
-            yield from writing
-        except Exception:
-            yield from _best_effort_steps(_take_back_steps(handle, shape, new_shape))
-            raise
+    if compared or not takes_contents_first(handle.store_path.store):
+        yield from _shape_first_steps(handle, state, shape, writing, takes_back=bool(compared))
         return new_shape
     try:
         yield from writing
@@ -618,6 +608,19 @@ def _append_steps(handle: ArrayHandle, value: np.ndarray[Any, Any], axis: int) -
         yield from _best_effort_steps(clear_leftovers_steps(grown, shape, handle.bulk))
         raise
     return new_shape
+
+
+def _shape_first_steps(
+    handle: ArrayHandle, state: ArrayState, shape: tuple[int, ...], writing: Steps[None], takes_back: bool
+) -> Steps[None]:
+    """Store the shape of an append and then its data: other processes see which elements are those of this append."""
+    yield from publish_steps(handle, state)
+    try:
+        yield from writing
+    except Exception:
+        if takes_back:
+            yield from _best_effort_steps(_take_back_steps(handle, shape, state.layout.shape))
+        raise
 
 
 def _take_back_steps(handle: ArrayHandle, shape: tuple[int, ...], new_shape: tuple[int, ...]) -> Steps[None]:
