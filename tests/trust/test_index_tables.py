@@ -15,6 +15,7 @@ import pytest
 import zarr
 from tests.compat.peers import peer_python
 from zarr.arrays.io import shard_read
+from zarr.codecs.base.shard_level import ShardLevel
 from zarr.runners.caches import TABLES, file_indexes
 from zarr.storage import FsspecStore, MemoryStore, ObjectStore, SQLiteStore, ZipStore
 
@@ -135,8 +136,8 @@ def test_the_index_is_parsed_once(kind: str, tmp_path: Path, monkeypatch: pytest
     make(store)
     reader = zarr.open_array(store, mode="r")
     parsed: list[int] = []
-    plain = shard_read.parsed_index
-    monkeypatch.setattr(shard_read, "parsed_index", lambda *a: (parsed.append(1), plain(*a))[1])
+    plain = ShardLevel.parse_index
+    monkeypatch.setattr(ShardLevel, "parse_index", lambda *a: (parsed.append(1), plain(*a))[1])
     for place in range(NCHUNKS):
         assert reader[place * ITEMS] == content(0)[place * ITEMS]
     assert len(parsed) == 1

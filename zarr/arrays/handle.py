@@ -13,13 +13,14 @@ from zarr._lazy import LazyModule, instance_of
 from zarr.abc.codec import CodecPipeline
 from zarr.abc.store import Store
 from zarr.abc.stores.abilities import bulk_kind
-from zarr.arrays.layout import OWN_PIPELINES, ArrayLayout, foreign_pipeline_class
+from zarr.arrays.layout import ArrayLayout, foreign_pipeline_class
 from zarr.buffer.core import Buffer
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, parse_array_config
 from zarr.defaults import settings
 from zarr.errors import BaseZarrError, label_of
 from zarr.metadata import v3
 from zarr.metadata.v3 import ArrayV3Metadata
+from zarr.registry.tables import OWN_PIPELINES
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.runners.inline import InlineRunner
 from zarr.steps.nodes import read_array_steps

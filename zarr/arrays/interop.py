@@ -17,7 +17,7 @@ import numpy as np
 import zarr_core
 from zarr._lazy import load_extra
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.io.chunks import check_missing, new_chunk, note_place, retry_missing_steps
+from zarr.arrays.io.chunks import check_missing, new_chunk, placed, retry_missing_steps
 from zarr.arrays.io.reading import getitem_steps
 from zarr.arrays.io.selection import as_items, plan_simple, simple_kind
 from zarr.arrays.io.shard_read import ShardPart, place_in_shard, stored_steps
@@ -135,22 +135,16 @@ def _stored_steps(layout: ArrayLayout, plan: zarr_core.Plan) -> Steps[Found]:
 def _chunk_steps(layout: ArrayLayout, plan: zarr_core.Plan, index: int) -> Steps[tuple[tuple[int, ...] | None, Found]]:
     coords: tuple[int, ...] = plan.coords(index)
     key = layout.key(coords)
-    try:
+    with placed(layout, key, "reading"):
         raw = yield Get(key)
-    except Exception as error:
-        note_place(error, layout, key, "reading")
-        raise
     return (coords if raw is None else None), {index: raw}
 
 
 def _shard_steps(layout: ArrayLayout, part: ShardPart) -> Steps[tuple[tuple[int, ...] | None, Found]]:
     key = layout.key(part.coords)
     assert layout.shard is not None
-    try:
+    with placed(layout, key, "reading"):
         found = yield from stored_steps(layout, layout.shard, key, part.nchunks, part.inner)
-    except Exception as error:
-        note_place(error, layout, key, "reading")
-        raise
     if found is None:
         return part.coords, {}
     return None, dict(zip(part.slots, found, strict=True))
@@ -162,12 +156,9 @@ def _rows(layout: ArrayLayout, slot: zarr_core.Slot, raw: Buffer | None) -> Item
     shape, key = slot.chunk_shape, layout.key(coords)
     chain = layout.chain_for(shape)
     codec = chain.serializer
-    try:
+    with placed(layout, key, "reading"):
         data = codec.encode(new_chunk(layout, shape)) if raw is None else chain.serialized(raw)
         whole = split_items(data, prod(shape), codec, shape)
-    except Exception as error:
-        note_place(error, layout, key, "reading")
-        raise
     first, last, _ = slot.chunk_selection[0].indices(shape[0])
     row = prod(shape[1:])
     return ItemBuffers((last - first, *shape[1:]), whole.offsets[first * row : last * row + 1], whole.data, whole.text)
@@ -217,7 +208,7 @@ def array_of_items(pa: Any, part: ItemBuffers) -> Any:
 def nested(pa: Any, flat: Any, shape: tuple[int, ...]) -> Any:
     """Return elements in C order as lists of a fixed size, one level for each dimension after the first."""
     for axis in range(len(shape) - 1, 0, -1):
-        count = int(np.prod(shape[:axis], dtype=object))
+        count = prod(shape[:axis])
         flat = pa.Array.from_buffers(pa.list_(flat.type, shape[axis]), count, [None], children=[flat])
     return flat
 

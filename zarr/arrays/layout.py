@@ -17,7 +17,7 @@ import zarr_core
 from zarr._lazy import LazyModule, instance_of
 from zarr.abc.codec import Codec, CodecPipeline
 from zarr.buffer.core import BufferPrototype, default_buffer_prototype
-from zarr.chunks.keys import ChunkKeyEncoding, DefaultChunkKeyEncoding, V2ChunkKeyEncoding
+from zarr.chunks.keys import ChunkKeyEncoding, DefaultChunkKeyEncoding
 from zarr.chunks.spec import ArrayConfig, ArraySpec
 from zarr.codecs.base.chain import CodecChain
 from zarr.codecs.base.shard_level import ShardLevel
@@ -26,6 +26,7 @@ from zarr.dtype.base import ZDType, empty_array
 from zarr.errors import UnknownCodecError, label_of
 from zarr.metadata.documents import document_place, locate
 from zarr.registry import get_pipeline_class
+from zarr.registry.tables import OWN_PIPELINES
 from zarr.steps.requests import LockScope
 from zarr.types import MemoryOrder
 
@@ -41,13 +42,6 @@ _numbers = count()
 
 CPU_BUFFER = "zarr.buffer.cpu.Buffer"
 CPU_NDBUFFER = "zarr.buffer.cpu.NDBuffer"
-
-OWN_PIPELINES = frozenset(
-    f"{module}.{name}"
-    for module in ("zarr.core.codec_pipeline", "zarr.codecs.base.pipeline")
-    for name in ("BatchedCodecPipeline", "FusedCodecPipeline")
-)
-"""The pipelines that the steps of this library replace; any other one is called by zarr-python's interface."""
 
 
 def foreign_buffers(bound: type[CodecPipeline] | None) -> bool:
@@ -78,14 +72,6 @@ def codecs_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Iterable[Codec]:
     if codecs is not None:
         return codecs
     return _v2.v2_chain_codecs(metadata.filters, metadata.compressor, metadata.order)  # type: ignore[union-attr]
-
-
-def key_encoding_of(metadata: ArrayV2Metadata | ArrayV3Metadata) -> ChunkKeyEncoding:
-    """Return the encoding of chunk coordinates as keys."""
-    encoding: ChunkKeyEncoding | None = getattr(metadata, "chunk_key_encoding", None)
-    if encoding is not None:
-        return encoding
-    return V2ChunkKeyEncoding(separator=metadata.dimension_separator)  # type: ignore[union-attr]
 
 
 def fill_array(dtype: np.dtype[Any], zdtype: ZDType[Any, Any], fill_value: Any) -> np.ndarray[Any, Any]:
@@ -198,7 +184,7 @@ class ArrayLayout:
         self.reads_missing = config.read_missing_chunks and not self.retries
         self.order: MemoryOrder = getattr(metadata, "order", config.order)
         self.outer: zarr_core.Grid = metadata.chunk_grid.to_core(self.shape)
-        self._encoding = key_encoding_of(metadata)
+        self._encoding: ChunkKeyEncoding = metadata.chunk_key_encoding
         self.keys: zarr_core.KeyFormat | None = self._encoding.to_core(path)
         self.prefix = f"{path}/" if path else ""
         self.scope = LockScope.of(config.locking, path)

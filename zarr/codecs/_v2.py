@@ -29,7 +29,6 @@ from zarr.codecs.base.bound import (
     NativeStage,
     as_bytes,
     decoded_limit,
-    element_count,
     fixed_nbytes,
     is_variable,
     native_dtype,
@@ -74,31 +73,19 @@ class V2Codec(ArrayBytesMethods, ArrayBytesCodec):
         numcodecs objects, in the order of encoding.
     compressor
         A numcodecs object.
-
-    Notes
-    -----
-    The memory order is that of the chunk's description; ``StoredV2Codec`` has its own.
+    order
+        The memory order of chunks, which the document of an array states; None: that of the chunk's description.
     """
 
-    is_fixed_size = False
     _in_thread = True
 
     filters: tuple[Numcodec, ...] | None
     compressor: Numcodec | None
-
-    def _order(self, spec: ArraySpec) -> MemoryOrder:
-        return spec.order
+    order: MemoryOrder | None = None
 
     def bind(self, spec: ArraySpec) -> BoundV2:
         """Return the codec bound to chunks of one description."""
-        return BoundV2(spec, tuple(self.filters or ()), self.compressor, self._order(spec))
-
-
-@dataclass(frozen=True)
-class StoredV2Codec(V2Codec):
-    """All codecs of a format 2 array, with the memory order that its document states."""
-
-    order: MemoryOrder = "C"
+        return BoundV2(spec, tuple(self.filters or ()), self.compressor, self.order or spec.order)
 
     def __hash__(self) -> int:
         """Return a number that is equal for equal codecs, so that equal arrays share what is bound.
@@ -112,9 +99,6 @@ class StoredV2Codec(V2Codec):
         if not all(codec is None or is_of_numcodecs(codec) for codec in codecs):
             raise TypeError(f"unhashable codecs: {codecs}")
         return hash((self.order, *[type(codec) for codec in codecs]))
-
-    def _order(self, spec: ArraySpec) -> MemoryOrder:
-        return self.order
 
 
 def v2_chain_codecs(
@@ -134,9 +118,9 @@ def v2_chain_codecs(
     Examples
     --------
     >>> v2_chain_codecs(None, None)
-    (StoredV2Codec(filters=None, compressor=None, order='C'),)
+    (V2Codec(filters=None, compressor=None, order='C'),)
     """
-    return (StoredV2Codec(None if filters is None else tuple(filters), compressor, order),)
+    return (V2Codec(None if filters is None else tuple(filters), compressor, order),)
 
 
 class BoundV2(BoundBase):
@@ -148,7 +132,7 @@ class BoundV2(BoundBase):
         codecs = filters if compressor is None else (*filters, compressor)
         super().__init__("+".join(codec_id(codec) for codec in codecs) or "raw", spec)
         self._shape, self._dtype, self._order = spec.shape, native_dtype(spec), order
-        self._count = element_count(spec.shape)
+        self._count = math.prod(spec.shape)
         self._codecs = codecs
         self._steps = _decoders(codecs, spec)
         self._pickles = any(isinstance(step, _PickleStep) for step in self._steps)
@@ -239,7 +223,7 @@ class _ObjectStep(NumcodecStream):
 
     def __init__(self, name: str, spec: ArraySpec, codec: Numcodec) -> None:
         super().__init__(name, spec, codec)
-        self._count = element_count(spec.shape)
+        self._count = math.prod(spec.shape)
 
     def encoded_most(self, nbytes: int) -> int | None:
         """Return None: numbers as text or as objects may have any length."""
@@ -314,7 +298,7 @@ def _decoders(codecs: tuple[Numcodec, ...], spec: ArraySpec) -> list[BoundBase]:
     steps = [_decoder(codec, spec) for codec in codecs]
     nbytes = fixed_nbytes(spec)
     if nbytes is None and steps:
-        set_size_hints(steps[1:], first_size(codecs[0].get_config(), element_count(spec.shape)))
+        set_size_hints(steps[1:], first_size(codecs[0].get_config(), math.prod(spec.shape)))
     else:
         set_size_hints(steps, nbytes)
     return steps
@@ -324,7 +308,7 @@ def _decoder(codec: Numcodec, spec: ArraySpec) -> BoundBase:
     name = codec_id(codec)
     if name in ("vlen-utf8", "vlen-bytes"):
         kind = BoundVLenUTF8 if name == "vlen-utf8" else BoundVLenBytes
-        return kind(name, replace_spec(spec, shape=(element_count(spec.shape),)))
+        return kind(name, replace_spec(spec, shape=(math.prod(spec.shape),)))
     if name == "pickle":
         return _PickleStep(name, spec, codec)
     if name in ("json2", "msgpack2", "vlen-array"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, ClassVar, Final, Literal, Self, TypeAlias
 
 import numpy as np
@@ -17,7 +18,6 @@ from zarr.codecs.base.bound import (
     NativeForm,
     as_bytes,
     check_size,
-    element_count,
     is_variable,
     native_dtype,
 )
@@ -99,7 +99,7 @@ class BoundBytes(BoundBase):
         self._dtype = native_dtype(spec)
         order = {"little": "<", "big": ">", None: "="}[endian]
         self._stored = self._dtype if endian is None else self._dtype.newbyteorder(order)  # type: ignore[arg-type]
-        self._nbytes = element_count(spec.shape) * self._dtype.itemsize
+        self._nbytes = prod(spec.shape) * self._dtype.itemsize
         self._swaps = self._stored != self._dtype
         self._has_unused_bits = used_bits(self._dtype) < 8
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from types import MethodType
-from typing import Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from zarr.abc.codec import (
     Codec,
     CodecPipeline,
 )
-from zarr.abc.store import ByteGetter, ByteSetter, RangeByteRequest, SuffixByteRequest
+from zarr.abc.store import ByteGetter, ByteSetter, RangeByteRequest
 from zarr.buffer import Buffer, NDBuffer, numpy_buffer_prototype
 from zarr.chunks import ChunkGridMetadata, RegularChunkGridMetadata
 from zarr.chunks.shapes import parse_chunk_edge
@@ -55,9 +55,9 @@ from zarr.types import JSON, SelectorTuple, ShapeLike, parse_shapelike
 
 # Methods that other libraries call to read or write a shard by themselves, and classes that they import from here.
 _METHODS: Final = (
-    "_get_chunks_per_shard _get_chunk_spec _get_inner_chunk_transform _get_index_chunk_spec _shard_index_size "
-    "_encode_shard_index_sync _encode_shard_index _decode_shard_index_sync _decode_shard_index "
-    "_load_shard_index_maybe _load_full_shard_maybe _load_partial_shard_maybe"
+    "_get_inner_chunk_transform _get_index_chunk_spec _encode_shard_index_sync _encode_shard_index "
+    "_decode_shard_index_sync _decode_shard_index _load_shard_index_maybe _load_full_shard_maybe "
+    "_load_partial_shard_maybe"
 )
 _CLASSES: Final = "_ShardIndex _ShardReader _ShardingByteGetter _ShardingByteSetter"
 __getattr__, __dir__ = lazy_names(__name__, {}, {"zarr.compat.version3.shards": f"{_CLASSES} {_METHODS}"})
@@ -94,9 +94,8 @@ class BoundSharding(BoundBase):
         self.asynchronous = level.chain.asynchronous
         self._spec = spec
         self._dtype = native_dtype(spec)
-        fill = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
         self._fill = np.empty((), dtype=self._dtype)
-        self._fill[()] = fill
+        self._fill[()] = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
 
     def decode(self, data: AnyArray) -> AnyArray:
         """Return the elements of a shard."""
@@ -203,10 +202,7 @@ class BoundSharding(BoundBase):
         return await self.decode_async(data) if self.asynchronous else self.decode(data)
 
     async def _fetch_index(self, byte_getter: ByteGetter) -> ShardIndex | None:
-        nbytes = self.level.index_nbytes()
-        at_start = self.level.index_location == "start"
-        request = RangeByteRequest(0, nbytes) if at_start else SuffixByteRequest(nbytes)
-        raw = await byte_getter.get(prototype=self._spec.prototype, byte_range=request)
+        raw = await byte_getter.get(prototype=self._spec.prototype, byte_range=self.level.index_range())
         return None if raw is None else self.level.parse_index(raw)
 
     async def _fetch_chunk(self, byte_getter: ByteGetter, row: list[int]) -> AnyArray | None:
@@ -247,7 +243,6 @@ class ShardingCodec(
     """
 
     _name = "sharding_indexed"
-    is_fixed_size = False
     _in_thread = True
 
     chunk_shape: tuple[int, ...]
@@ -293,7 +288,7 @@ class ShardingCodec(
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
         """Return the codec with its inner codecs evolved for inner chunks."""
-        codecs = evolve_codecs(self.codecs, self._inner_spec(array_spec))
+        codecs = evolve_codecs(self.codecs, self._get_chunk_spec(array_spec))
         return self if codecs == self.codecs else replace(self, codecs=codecs)
 
     def validate(
@@ -344,10 +339,10 @@ class ShardingCodec(
             raise ValueError(f"inner chunks of shape {self.chunk_shape} cannot divide a shard of shape {spec.shape}")
         for axis, (length, inner) in enumerate(zip(spec.shape, self.chunk_shape, strict=True)):
             _check_divides(length, inner, axis)
-        counts = tuple(length // inner for length, inner in zip(spec.shape, self.chunk_shape, strict=True))
+        counts = self._get_chunks_per_shard(spec)
         return ShardLevel(
             spec.shape,
-            CodecChain.build(self.codecs, self._inner_spec(spec)),
+            CodecChain.build(self.codecs, self._get_chunk_spec(spec)),
             lambda: CodecChain.build(self.index_codecs, index_spec(counts)),
             index_location=self.index_location,
             index_format=_index_format(self.index_codecs, self.index_location),
@@ -374,23 +369,34 @@ class ShardingCodec(
         ChunkDecodeError
             If the index is cut off or its checksum is wrong.
         """
+        size = self._shard_index_size(counts)
         chain = CodecChain.build(self.index_codecs, index_spec(counts))
-        size = chain.encoded_size()
-        assert size is not None, "the constructor checks that index codecs have a fixed size"
         found: AnyArray = chain.decode(shard[:size] if self.index_location == "start" else shard[len(shard) - size :])
         return found
 
     def compute_encoded_size(self, input_byte_length: int, shard_spec: ArraySpec) -> int:
         """Return the size of a full shard of inner chunks that keep their size."""
-        counts = (length // inner for length, inner in zip(shard_spec.shape, self.chunk_shape, strict=True))
-        size = CodecChain.build(self.index_codecs, index_spec(tuple(counts))).encoded_size()
+        return input_byte_length + self._shard_index_size(self._get_chunks_per_shard(shard_spec))
+
+    # Questions that programs for zarr-python ask by these names; others of their methods are loaded at the first use.
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in _METHODS.split():
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return MethodType(__getattr__(name), self)
+
+    def _get_chunks_per_shard(self, shard_spec: ArraySpec) -> tuple[int, ...]:
+        return tuple(length // inner for length, inner in zip(shard_spec.shape, self.chunk_shape, strict=True))
+
+    def _get_chunk_spec(self, shard_spec: ArraySpec) -> ArraySpec:
+        return replace_spec(shard_spec, shape=self.chunk_shape)
+
+    def _shard_index_size(self, chunks_per_shard: tuple[int, ...]) -> int:
+        size = CodecChain.build(self.index_codecs, index_spec(chunks_per_shard)).encoded_size()
         assert size is not None, "index codecs have a fixed size; the constructor checks that"
-        return input_byte_length + size
-
-    def _inner_spec(self, spec: ArraySpec) -> ArraySpec:
-        return replace_spec(spec, shape=self.chunk_shape)
-
-    # Questions that programs for zarr-python ask by these names.
+        return size
 
     @property
     def _inner_codecs_fixed_size(self) -> bool:
@@ -420,21 +426,6 @@ class ShardingCodec(
         self, byte_setter: ByteSetter, chunk_array: NDBuffer, selection: SelectorTuple, chunk_spec: ArraySpec
     ) -> None:
         await self.bind(chunk_spec).write_part(byte_setter, chunk_array, selection)
-
-
-class _Borrowed:
-    """A method that is loaded at its first use."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: object, owner: type) -> Any:
-        function = __getattr__(self.name)
-        return function if instance is None else MethodType(function, instance)
-
-
-for _name in _METHODS.split():
-    setattr(ShardingCodec, _name, _Borrowed(_name))
 
 
 def _parse_index_codecs(data: Iterable[Codec | dict[str, JSON]]) -> tuple[Codec, ...]:

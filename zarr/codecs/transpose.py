@@ -11,7 +11,7 @@ import numpy as np
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.chunks import ChunkGridMetadata
 from zarr.chunks.spec import ArraySpec
-from zarr.codecs.base.bound import AnyArray, BoundBase, NativeForm, replace_spec
+from zarr.codecs.base.bound import FunctionCodec, NativeForm, replace_spec
 from zarr.codecs.base.described import ArrayArrayMethods
 from zarr.dtype.base import TBaseDType, TBaseScalar, ZDType
 from zarr.types import JSON
@@ -68,25 +68,15 @@ def check_order(order: tuple[int, ...], ndim: int) -> None:
         )
 
 
-class BoundTranspose(BoundBase):
+class BoundTranspose(FunctionCodec):
     """Views of a chunk with its axes in another order; nothing is copied."""
 
     def __init__(self, out_spec: ArraySpec, order: tuple[int, ...]) -> None:
-        super().__init__("transpose", out_spec)
+        inverse = tuple(int(axis) for axis in np.argsort(order))
+        super().__init__(
+            "transpose", out_spec, lambda data: data.transpose(inverse), lambda data: data.transpose(order)
+        )
         self._order = order
-        self._inverse = tuple(int(axis) for axis in np.argsort(order))
-
-    def decode(self, data: AnyArray) -> AnyArray:
-        """Put the axes back."""
-        return data.transpose(self._inverse)
-
-    def encode(self, data: AnyArray) -> AnyArray:
-        """Put the axes in order."""
-        return data.transpose(self._order)
-
-    def encoded_size(self, nbytes: int) -> int:
-        """Return the same size."""
-        return nbytes
 
     def extend(self, form: NativeForm) -> NativeForm | None:
         """Return the native form with this order on top."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 import zarr_core
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.chunks.spec import ArraySpec
-from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, element_count, native_dtype
+from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, native_dtype
 from zarr.codecs.base.described import ArrayBytesMethods
 
 
@@ -32,13 +33,13 @@ def pack_strings(elements: AnyArray) -> bytes:
     return zarr_core.pack_utf8(np.ascontiguousarray(elements))
 
 
-class BoundVLen(BoundBase):
-    """Variable-length elements to bytes and back."""
+class BoundVLenBytes(BoundBase):
+    """Byte strings, in object arrays, to bytes and back; subclasses pack other elements or in another way."""
 
     def __init__(self, name: str, spec: ArraySpec) -> None:
         super().__init__(name, spec)
         self._shape = spec.shape
-        self._count = element_count(spec.shape)
+        self._count = prod(spec.shape)
         self._dtype = native_dtype(spec)
 
     def decode(self, data: Any) -> AnyArray:
@@ -56,13 +57,13 @@ class BoundVLen(BoundBase):
         return as_bytes(self._pack(np.ascontiguousarray(data).reshape(-1)))
 
     def _unpack(self, data: Bytes) -> AnyArray:
-        raise TypeError("a subclass unpacks")
+        return zarr_core.unpack_bytes(data, self._count)
 
     def _pack(self, elements: AnyArray) -> bytes:
-        raise TypeError("a subclass packs")
+        return zarr_core.pack_bytes(elements.astype(object))
 
 
-class BoundVLenUTF8(BoundVLen):
+class BoundVLenUTF8(BoundVLenBytes):
     """Strings, in object arrays or numpy's variable-length strings."""
 
     def _unpack(self, data: Bytes) -> AnyArray:
@@ -73,16 +74,6 @@ class BoundVLenUTF8(BoundVLen):
 
     def _pack(self, elements: AnyArray) -> bytes:
         return pack_strings(elements)
-
-
-class BoundVLenBytes(BoundVLen):
-    """Byte strings, in object arrays."""
-
-    def _unpack(self, data: Bytes) -> AnyArray:
-        return zarr_core.unpack_bytes(data, self._count)
-
-    def _pack(self, elements: AnyArray) -> bytes:
-        return zarr_core.pack_bytes(elements.astype(object))
 
 
 @dataclass(frozen=True)
@@ -99,7 +90,7 @@ class VLenUTF8Codec(ArrayBytesMethods, ArrayBytesCodec):
     _name = "vlen-utf8"
     _requires_configuration = False
 
-    def bind(self, spec: ArraySpec) -> BoundVLen:
+    def bind(self, spec: ArraySpec) -> BoundVLenBytes:
         """Return the codec bound to chunks of one description."""
         return BoundVLenUTF8("vlen-utf8", spec)
 
@@ -118,6 +109,6 @@ class VLenBytesCodec(ArrayBytesMethods, ArrayBytesCodec):
     _name = "vlen-bytes"
     _requires_configuration = False
 
-    def bind(self, spec: ArraySpec) -> BoundVLen:
+    def bind(self, spec: ArraySpec) -> BoundVLenBytes:
         """Return the codec bound to chunks of one description."""
         return BoundVLenBytes("vlen-bytes", spec)

@@ -258,13 +258,14 @@ class Registry(dict[str, type[T]], Generic[T]):
 _codec_registries: dict[str, Registry[Any]] = {
     name: Registry({path: path}) for name, path in {**CODEC_CLASSES, **EXTENSION_CODECS}.items()
 }
-# The configuration names pipelines and buffers by the paths of zarr-python, buffers by our own paths, too.
-_pipeline_registry: Registry[Any] = Registry(
-    {
-        f"zarr.core.codec_pipeline.{name}": f"zarr.codecs.base.pipeline.{name}"
-        for name in ("BatchedCodecPipeline", "FusedCodecPipeline")
-    }
-)
+# The configuration names pipelines and buffers by the paths of zarr-python or by our own.
+OWN_PIPELINES: Final = {
+    f"{module}.{name}": f"zarr.codecs.base.pipeline.{name}"
+    for module in ("zarr.core.codec_pipeline", "zarr.codecs.base.pipeline")
+    for name in ("BatchedCodecPipeline", "FusedCodecPipeline")
+}
+"""The pipelines that the steps of this library replace; any other one is called by zarr-python's interface."""
+_pipeline_registry: Registry[Any] = Registry(OWN_PIPELINES)
 
 
 def _buffer_classes(name: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ from zarr._lazy import LazyModule
 from zarr._process import at_fork, living
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io import reading
-from zarr.arrays.io.chunks import decode_steps, gather_into, new_chunk, note_place, payload_steps
+from zarr.arrays.io.chunks import decode_steps, gather_into, new_chunk, payload_steps, placed
 from zarr.arrays.layout import ArrayLayout, is_edge
 from zarr.errors import ArrayNotFoundError, ChunkError
 from zarr.steps.requests import ChangedMeanwhileError, Delete, Gather, Get, Hold, Put, Size, Steps
@@ -259,15 +259,13 @@ def _stored_chunk_steps(layout: ArrayLayout, coords: Coords, shape: Coords) -> S
     """Return one chunk as it is stored now; the fill value if it is not stored."""
     at, number, counts = (coords, 0, ()) if layout.shard is None else _shards.place_in_shard(layout, coords)
     key = layout.key(at)
-    try:
+    with placed(layout, key, "reading"):
         if layout.shard is None:
             raw, chain = (yield Get(key)), layout.chain_for(shape)
         else:
-            raw, chain = (yield from _shards.stored_inner_steps(layout, key, math.prod(counts), number)), layout.chain
+            found = yield from _shards.stored_steps(layout, layout.shard, key, math.prod(counts), [number])
+            raw, chain = None if found is None else found[0], layout.chain
         return new_chunk(layout, shape) if raw is None else (yield from decode_steps(chain, raw))
-    except Exception as error:
-        note_place(error, layout, key, "reading")
-        raise
 
 
 def valid_shape(layout: ArrayLayout, coords: Coords) -> Coords:
@@ -324,7 +322,7 @@ def _put(batch: Batch, layout: ArrayLayout, slot: zarr_core.Slot, value: Ndarray
 
 def _store_chunk_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Steps[None]:
     key = layout.key(coords)
-    try:
+    with placed(layout, key, "writing"):
         matched = yield Hold((key,), "chunk", layout.scope, (key,))
         while True:
             yield from _complete_steps(batch, coords, anew=True)
@@ -337,9 +335,6 @@ def _store_chunk_steps(batch: Batch, layout: ArrayLayout, coords: Coords) -> Ste
                 break
             except ChangedMeanwhileError:
                 continue
-    except Exception as error:
-        note_place(error, layout, key, "writing")
-        raise
     batch.forget(coords)
 
 

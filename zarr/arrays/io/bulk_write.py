@@ -18,7 +18,7 @@ from zarr.arrays.io.chunks import (
     MIN_BULK_SLOTS,
     decode_steps,
     is_filled,
-    note_place,
+    placed,
     write_chunk_steps,
     write_slots_steps,
 )
@@ -137,13 +137,11 @@ def _reaches_steps(layout: ArrayLayout, plan: zarr_core.Plan, i: int) -> Steps[b
     """Return True if anything is stored of a chunk beyond the array."""
     key, chain = layout.key(plan.coords(i)), layout.chain_for(plan.chunk_shape(i))
     try:
-        raw = yield Get(key)
-        chunk = None if raw is None else (yield from decode_steps(chain, raw))
+        with placed(layout, key, "writing"):
+            raw = yield Get(key)
+            chunk = None if raw is None else (yield from decode_steps(chain, raw))
     except ChunkError:
         return False  # what a damaged chunk held is lost already
-    except Exception as error:
-        note_place(error, layout, key, "writing")
-        raise
     return chunk is not None and reaches(layout, chunk, plan.valid_shape(i))
 
 

@@ -7,7 +7,8 @@ do; the plain way does them again, and raises the error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -97,6 +98,16 @@ def note_place(error: BaseException, layout: ArrayLayout, key: str, what: str) -
     elif type(error) is MemoryError and place not in str(error):
         error.args = (f"{error or 'there is no memory'} ({place})",)
     error.add_note(f"while {what} {place}")
+
+
+@contextmanager
+def placed(layout: ArrayLayout, key: str, what: str) -> Iterator[None]:
+    """Name the chunk and the array in each error of a ``with``; where every read passes, ``except`` costs less."""
+    try:
+        yield
+    except Exception as error:
+        note_place(error, layout, key, what)
+        raise
 
 
 def check_missing(layout: ArrayLayout, coords: Sequence[tuple[int, ...] | None]) -> None:

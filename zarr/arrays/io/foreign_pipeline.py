@@ -20,11 +20,12 @@ import zarr_core
 from zarr.abc.codec import CodecPipeline
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.chunks import check_missing, retry_missing_steps
-from zarr.arrays.layout import OWN_PIPELINES, ArrayLayout, codecs_of, is_edge
+from zarr.arrays.layout import ArrayLayout, codecs_of, is_edge
 from zarr.buffer import gpu
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
 from zarr.defaults import settings
 from zarr.registry import get_pipeline_class
+from zarr.registry.tables import OWN_PIPELINES
 from zarr.steps.requests import Await, Gather, Hold, Steps
 from zarr.storage.path import StorePath
 

@@ -21,7 +21,7 @@ from zarr.arrays.io.chunks import (
     check_missing,
     decode_steps,
     fits_cache,
-    note_place,
+    placed,
     retry_missing_steps,
 )
 from zarr.arrays.io.reading import checked_out, project, wants_pipeline
@@ -252,7 +252,7 @@ def read_shared_chunk_steps(layout: ArrayLayout, targets: list[Target]) -> Steps
     slot = targets[0][0].slot(targets[0][1])
     coords: tuple[int, ...] = slot.coords
     key = layout.key(coords)
-    try:
+    with placed(layout, key, "reading"):
         chain = layout.chain if layout.regular else layout.chain_for(slot.chunk_shape)
         if layout.cache_bytes:
             chunk = yield from cached_chunk_steps(layout, chain, key)
@@ -262,9 +262,6 @@ def read_shared_chunk_steps(layout: ArrayLayout, targets: list[Target]) -> Steps
         place(chunk, layout, targets)
         if chunk is None:
             return coords
-    except Exception as error:
-        note_place(error, layout, key, "reading")
-        raise
     return None
 
 
@@ -374,14 +371,11 @@ def _decode_shard_steps(
     """Give the inner chunks of one shard to a job; return the coordinates of a shard that is not stored."""
     assert layout.shard is not None
     key, places = layout.key(wanted.coords), wanted.places()
-    try:
+    with placed(layout, key, "reading"):
         part = wanted.part(places)
         found = yield from stored_steps(layout, layout.shard, key, part.nchunks, places, near)
         raws: list[Any] = [None] * len(places) if found is None else found
         job.from_buffers([None if raw is None else raw.as_numpy_array() for raw in raws], first)
-    except Exception as error:
-        note_place(error, layout, key, "reading")
-        raise
     return wanted.coords if found is None else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,17 +33,6 @@ else:
 
 Ndarray = np.ndarray[Any, Any]
 
-PLANNERS = {
-    "basic": selections.plan_basic,
-    "orthogonal": selections.plan_orthogonal,
-    "coordinate": selections.plan_coordinates,
-    "mask": selections.plan_mask,
-    "block": selections.plan_blocks,
-}
-
-POINT_KINDS = frozenset({"coordinate", "mask"})
-"""Points have no place in the memory order of the array: as in zarr-python, results are in C order."""
-
 
 def wants_pipeline(bound: type[CodecPipeline] | None, prototype: BufferPrototype | None) -> bool:
     """Return True if the user gave foreign buffers or codecs."""
@@ -69,12 +59,10 @@ def read_plan_steps(layout: ArrayLayout, plan: zarr_core.Plan, out: Ndarray, bul
 def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     """Read the selection between the brackets of ``array[...]``."""
     layout = handle.state.layout
-    if foreign_buffers(handle.bound_pipeline):
-        return (yield from _special_steps(handle, layout, selection))
     items = selection if type(selection) is tuple else (selection,)
-    simple = simple_kind(items)
+    simple = None if foreign_buffers(handle.bound_pipeline) else simple_kind(items)
     if simple is None:
-        return (yield from _special_steps(handle, layout, selection))
+        return (yield from get_selection_steps(handle, "brackets", selection))
     plan = plan_simple(layout, items)
     try:
         out = empty_array(plan.shape, layout.dtype, layout.order)
@@ -97,21 +85,6 @@ def getitem_steps(handle: ArrayHandle, selection: Any) -> Steps[Any]:
     return out if out.ndim or (simple and boxed) else out[()]
 
 
-def _special_steps(handle: ArrayHandle, layout: ArrayLayout, selection: Any) -> Steps[Any]:
-    """Read a selection in brackets that is more than integers and slices, or goes through a pipeline."""
-    fields, selection = selections.pop_fields(selection)
-    selections.field_dtype(layout.dtype, fields)
-    foreign = foreign_buffers(handle.bound_pipeline)
-    place = foreign_pipeline.device_prototype(layout, None) if foreign and fields is None else None
-    foreign = foreign and place is None
-    layout = layout.stored if foreign else layout
-    if layout.order == "F" and selections.is_fancy(selections.as_items(selection), layout):
-        layout = layout.varied(order="C")
-    plan, scalar = selections.plan_brackets(layout, selection)
-    found = yield from read_into_steps(handle, layout, plan, None, fields, None, scalar, foreign)
-    return found if place is None else foreign_pipeline.to_device(found, place)
-
-
 def get_selection_steps(
     handle: ArrayHandle,
     kind: str,
@@ -126,7 +99,7 @@ def get_selection_steps(
     Parameters
     ----------
     handle : ArrayHandle
-    kind : "basic", "orthogonal", "coordinate", "mask" or "block"
+    kind : "basic", "orthogonal", "coordinate", "mask", "block", or "brackets" for what brackets mean
     selection : object
     out : NDBuffer or numpy.ndarray, optional
         The array that receives the result.
@@ -148,10 +121,10 @@ def get_selection_steps(
     place = foreign_pipeline.device_prototype(layout, prototype) if foreign and fields is None and out is None else None
     foreign = foreign and place is None
     layout = layout.stored if foreign else layout
-    if layout.order == "F" and kind in POINT_KINDS:
-        layout = layout.varied(order="C")
-    plan = PLANNERS[kind](layout, selection)
-    found = yield from read_into_steps(handle, layout, plan, out, fields, prototype, kind == "basic", foreign)
+    if layout.order == "F" and selections.are_points(layout, kind, selection):
+        layout = layout.varied(order="C")  # as in zarr-python: points have no place in the memory order of the array
+    plan, scalar = selections.plan_kind(layout, kind, selection)
+    found = yield from read_into_steps(handle, layout, plan, out, fields, prototype, scalar, foreign)
     return found if place is None else foreign_pipeline.to_device(found, place)
 
 
@@ -207,7 +180,7 @@ def checked_out(out: NDBuffer | Ndarray, shape: tuple[int, ...]) -> Ndarray:
     array = out.as_ndarray_like() if isinstance(out, NDBuffer) else out
     if not isinstance(array, np.ndarray):
         raise TypeError(f"out argument needs to be an NDBuffer or a numpy array. Got {type(out)!r}")
-    if array.shape != shape and not (array.ndim == 1 and array.size == np.prod(shape, dtype=object) and len(shape) > 1):
+    if array.shape != shape and not (array.ndim == 1 and array.size == prod(shape) and len(shape) > 1):
         raise ValueError(f"shape of out argument doesn't match. Expected {shape}, got {array.shape}")
     if not array.flags.writeable:
         raise ValueError("the out argument is a read-only array")

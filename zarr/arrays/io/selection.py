@@ -390,12 +390,10 @@ def _block_slice(item: Any, axis: Any) -> slice:
         _refuse("block", "integer or slice", item)
     if item.step not in (None, 1):
         _refuse("block", "integer or slice with step=1", item)
-    item.indices(count)
-    start = 0 if item.start is None else item.start.__index__()
-    if start >= count or start < -count:
-        if not (count == 0 or start == 0):
-            raise BoundsCheckError(f"block index {start} out of bounds for dimension with {count} chunk(s)")
     first, stop, _ = item.indices(count)
+    start = 0 if item.start is None else item.start.__index__()
+    if count and not -count <= start < count:
+        raise BoundsCheckError(f"block index {start} out of bounds for dimension with {count} chunk(s)")
     return elements_of(axis, first, stop)
 
 
@@ -419,12 +417,9 @@ def plan_blocks(layout: ArrayLayout, selection: Any) -> zarr_core.Plan:
 
 def is_fancy(items: tuple[Any, ...], layout: ArrayLayout) -> bool:
     """Return True if brackets mean points or a mask: one integer or integer array per axis, or one boolean array."""
-    ndim = layout.ndim
     if len(items) == 1 and is_bool_array(items[0]):
         return True
-    if ndim == 0 or len(items) != ndim:
-        return False
-    if not all(is_integer(i) or is_integer_list(i) or is_integer_array(i) for i in items):
+    if layout.ndim == 0 or not is_coordinate_selection(items, layout.ndim):
         return False
     if any(isinstance(i, list) and any(isinstance(j, (bool, np.bool_)) for j in i) for i in items):
         return False
@@ -445,6 +440,18 @@ def _is_orthogonal(items: tuple[Any, ...], ndim: int) -> bool:
         return False
     plain = sum(isinstance(i, (int, np.integer, slice)) for i in items)
     return plain + len(arrays) == len(items)
+
+
+def are_points(layout: ArrayLayout, kind: str, selection: Any) -> bool:
+    """Return True if a selection of a kind means points or a mask."""
+    return kind in ("coordinate", "mask") or (kind == "brackets" and is_fancy(as_items(selection), layout))
+
+
+def plan_kind(layout: ArrayLayout, kind: str, selection: Any) -> tuple[zarr_core.Plan, bool]:
+    """Plan a selection of one kind, as :func:`plan_brackets` does with that of the kind "brackets"."""
+    if kind == "brackets":
+        return plan_brackets(layout, selection)
+    return PLANNERS[kind](layout, selection), kind == "basic"
 
 
 def plan_brackets(layout: ArrayLayout, selection: Any) -> tuple[zarr_core.Plan, bool]:
@@ -472,3 +479,12 @@ def plan_brackets(layout: ArrayLayout, selection: Any) -> tuple[zarr_core.Plan, 
     if _is_orthogonal(items, layout.ndim):
         return plan_orthogonal(layout, selection), False
     return plan_basic(layout, selection), True
+
+
+PLANNERS = {
+    "basic": plan_basic,
+    "orthogonal": plan_orthogonal,
+    "coordinate": plan_coordinates,
+    "mask": plan_mask,
+    "block": plan_blocks,
+}

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import zarr_core
-from zarr.abc.store import RangeByteRequest, SuffixByteRequest
-from zarr.arrays.io.chunks import check_missing, decode_steps, note_place
+from zarr.abc.store import RangeByteRequest
+from zarr.arrays.io.chunks import check_missing, decode_steps, placed
 from zarr.arrays.layout import ArrayLayout
 from zarr.buffer.core import Buffer
 from zarr.codecs.base.chain import CodecChain
@@ -93,33 +93,10 @@ def place_in_shard(layout: ArrayLayout, coords: Coords) -> tuple[Coords, int, Co
     return tuple(shard), number, tuple(counts)
 
 
-def index_range(shard: ShardLevel, nchunks: int) -> RangeByteRequest | SuffixByteRequest:
-    """Return where the index of a shard lies in it."""
-    nbytes = shard.index_nbytes(nchunks)
-    return RangeByteRequest(0, nbytes) if shard.index_location == "start" else SuffixByteRequest(nbytes)
-
-
 def read_index_steps(shard: ShardLevel, key: str, nchunks: int) -> Steps[Ndarray | None]:
     """Return the index of a shard as (offset, length) rows; None if the shard is not stored."""
-    raw = yield Get(key, index_range(shard, nchunks))
-    return None if raw is None else parsed_index(shard, raw, nchunks)
-
-
-def index_bytes(shard: ShardLevel, raw: Buffer, nchunks: int) -> Buffer:
-    """Return the bytes of the index of a shard that is in memory as a whole."""
-    nbytes = shard.index_nbytes(nchunks)
-    return raw[:nbytes] if shard.index_location == "start" else raw[-nbytes:]
-
-
-def parsed_index(shard: ShardLevel, raw: Buffer, nchunks: int) -> Ndarray:
-    """Return the index of a shard, from its bytes, as (offset, length) rows."""
-    expected = shard.index_nbytes(nchunks)
-    if len(raw) != expected:
-        raise damaged_shard(
-            f"the shard is too short to hold its index: {len(raw)} bytes where the index of {nchunks} inner chunks "
-            f"takes {expected}"
-        )
-    return shard.parse_index(raw, nchunks)
+    raw = yield Get(key, shard.index_range(nchunks))
+    return None if raw is None else shard.parse_index(raw, nchunks)
 
 
 def checked_row(row: Any, inner: int) -> tuple[int, int] | None:
@@ -166,7 +143,7 @@ def stored_steps(
         raw = yield Get(key)
         if raw is None:
             return None
-        table = parsed_index(shard, index_bytes(shard, raw, nchunks), nchunks)
+        table = shard.parse_index(shard.index_bytes(raw, nchunks), nchunks)
         places = map(checked_row, table[inner].tolist(), inner)
         return [None if place is None else raw[place[0] : place[0] + place[1]] for place in places]
     gap = layout.config.sharding_coalesce_max_gap_bytes
@@ -236,20 +213,13 @@ def _indexed_parts_steps(
     read: list[Any] = []
 
     def choose(raw: Buffer, stamp: tuple[str, Any] | None) -> list[RangeByteRequest]:
-        table = parsed_index(shard, raw, nchunks)
+        table = shard.parse_index(raw, nchunks)
         rows = _rows(table, inner)
         read[:] = [rows, table, stamp]
         return _ranges(rows)
 
-    found = yield GetParts(key, index_range(shard, nchunks), choose, **limits)
+    found = yield GetParts(key, shard.index_range(nchunks), choose, **limits)
     return None if found is None else (found, *read)
-
-
-def stored_inner_steps(layout: ArrayLayout, key: str, nchunks: int, place: int) -> Steps[Buffer | None]:
-    """Return the stored bytes of one inner chunk; None if it is not stored."""
-    assert layout.shard is not None
-    found = yield from stored_steps(layout, layout.shard, key, nchunks, [place])
-    return None if found is None else found[0]
 
 
 def read_part_steps(
@@ -283,7 +253,7 @@ def read_inner_steps(
     """
     shard, key = layout.shard, layout.key(part.coords)
     assert shard is not None
-    try:
+    with placed(layout, key, "reading"):
         if layout.cache_bytes:
             chunks = yield from cached_inner_steps(layout, part, inner)
             for number in inner:
@@ -292,9 +262,6 @@ def read_inner_steps(
         found = yield from stored_steps(layout, shard, key, part.nchunks, inner)
         for number, raw in zip(inner, found or [None] * len(inner), strict=True):
             place(number, None if raw is None else (yield from decode_inner_steps(layout.chain, raw, number)))
-    except Exception as error:
-        note_place(error, layout, key, "reading")
-        raise
     return part.coords if found is None else None
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 import zarr_core
 from zarr.abc.store import ByteRequest, RangeByteRequest
 from zarr.arrays.io.bulk_write import edge_flags, left_over, reaches, whole_flags, write_edges_steps
-from zarr.arrays.io.chunks import changed_chunk_steps, decode_steps, note_place, payload_steps
-from zarr.arrays.io.shard_read import ShardPart, check_rows, index_bytes, index_format, index_range, parsed_index
+from zarr.arrays.io.chunks import changed_chunk_steps, decode_steps, payload_steps, placed
+from zarr.arrays.io.shard_read import ShardPart, check_rows, index_format
 from zarr.arrays.layout import ArrayLayout, is_edge
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.codecs.base.shard_level import EMPTY, ShardLevel, damaged_shard
@@ -224,7 +224,7 @@ def put_part_steps(
     # Inner chunks beyond the array count where another handle may have appended them.
     count = part.nchunks if layout.outer_edges else chunks_inside(layout, part.coords, part.counts)
     looks = not all(whole) or len(whole) < count
-    try:
+    with placed(layout, key, "writing"):
         matched = yield Hold((key,), "chunk", layout.scope, (key,))
         for splice in SPLICE_TRIES if bulk == "files" and looks else repeat(False):
             pieces: list[Piece] = []
@@ -254,9 +254,6 @@ def put_part_steps(
                     return
             except ChangedMeanwhileError:
                 continue
-    except Exception as error:
-        note_place(error, layout, key, "writing")
-        raise
 
 
 def _piece_of(shard: ShardLevel, part: ShardPart, place: int, raw: Buffer) -> Piece:
@@ -275,7 +272,7 @@ def _old_steps(
     """
     shard, config = layout.shard, layout.config
     assert shard is not None
-    place = index_range(shard, part.nchunks)
+    place = shard.index_range(part.nchunks)
     chosen = _Chosen(shard, part, whole, splice)
     gap = config.sharding_coalesce_max_gap_bytes
     if splice and all(whole):
@@ -286,7 +283,7 @@ def _old_steps(
         found = yield GetParts(key, place, chosen.choose, gap, most, strict=True)
     else:
         stored = yield Get(key)
-        ranges = [] if stored is None else chosen.choose(index_bytes(shard, stored, part.nchunks))
+        ranges = [] if stored is None else chosen.choose(shard.index_bytes(stored, part.nchunks))
         found = None if stored is None else [stored[one.start : one.end] for one in ranges]
     if found is None:
         return [], {}, []
@@ -319,7 +316,7 @@ class _Chosen:
 
     def choose(self, raw: Buffer, _stamp: Any = None) -> list[RangeByteRequest]:
         """Return the ranges that are needed by the index of the shard."""
-        table = parsed_index(self.shard, raw, self.part.nchunks)
+        table = self.shard.parse_index(raw, self.part.nchunks)
         check_rows(table)
         self.index = raw
         self.kept = kept_runs(self.shard, self.part.counts, table, self.part.inner)
@@ -384,17 +381,15 @@ def _reaches_steps(
     key, whole = layout.key(part.coords), (~at_edge[part.slots]).tolist()
     slots = dict(zip(part.inner, part.slots, strict=True))
     try:
-        kept, old, _ = yield from _old_steps(layout, key, part, whole, True)
-        if kept:
-            return True
-        for place, raw in old.items():
-            if reaches(layout, (yield from decode_steps(layout.chain, raw)), plan.valid_shape(slots[place])):
+        with placed(layout, key, "writing"):
+            kept, old, _ = yield from _old_steps(layout, key, part, whole, True)
+            if kept:
                 return True
+            for place, raw in old.items():
+                if reaches(layout, (yield from decode_steps(layout.chain, raw)), plan.valid_shape(slots[place])):
+                    return True
     except ChunkError:
-        return False  # what a damaged shard held is lost already
-    except Exception as error:
-        note_place(error, layout, key, "writing")
-        raise
+        pass  # what a damaged shard held is lost already
     return False
 
 

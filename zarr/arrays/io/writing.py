@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 import sys
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import zarr_core
 from zarr._lazy import LazyModule
 from zarr.arrays.io import selection as selections
 from zarr.arrays.io.chunks import MIN_BULK_SLOTS, write_chunk_steps, write_slots_steps
-from zarr.arrays.io.reading import PLANNERS, wants_pipeline
+from zarr.arrays.io.reading import wants_pipeline
 from zarr.arrays.io.selection import Fields, plan_simple, simple_kind
 from zarr.arrays.layout import ArrayLayout, foreign_buffers
 from zarr.buffer.core import BufferPrototype, NDBuffer, default_buffer_prototype
@@ -66,14 +67,7 @@ def setitem_steps(
         plan = plan_simple(layout, items)
         yield from write_value_steps(handle, layout, plan, value, None, None, False, selection=items)
         return
-    fields, selection = selections.pop_fields(selection)
-    selections.field_dtype(layout.dtype, fields)
-    foreign = foreign_buffers(handle.bound_pipeline)
-    if foreign and foreign_pipeline.device_prototype(layout, None):
-        value, foreign = foreign_pipeline.to_host(value), False
-    layout = layout.stored if foreign else layout
-    plan, _ = selections.plan_brackets(layout, selection)
-    yield from write_value_steps(handle, layout, plan, value, fields, None, foreign, selection=selection)
+    yield from set_selection_steps(handle, "brackets", selection, value, layout=layout)
 
 
 def set_selection_steps(
@@ -84,13 +78,14 @@ def set_selection_steps(
     *,
     fields: Fields = None,
     prototype: BufferPrototype | None = None,
+    layout: ArrayLayout | None = None,
 ) -> Steps[None]:
     """Write to a selection of one kind.
 
     Parameters
     ----------
     handle : ArrayHandle
-    kind : "basic", "orthogonal", "coordinate", "mask" or "block"
+    kind : "basic", "orthogonal", "coordinate", "mask", "block", or "brackets" for what brackets mean
     selection : object
     value : array-like
         Broadcast to the shape of the selection.
@@ -98,8 +93,10 @@ def set_selection_steps(
         The fields of a structured data type to write; the others keep their values.
     prototype : BufferPrototype, optional
         The classes that hold bytes and elements.
+    layout : ArrayLayout, optional
+        The layout to write by; by default that of the handle.
     """
-    layout = handle.state.layout
+    layout = layout or handle.state.layout
     if isinstance(fields, list) and not fields:
         fields = None
     if fields is None and kind != "basic":
@@ -110,8 +107,8 @@ def set_selection_steps(
     if foreign and foreign_pipeline.device_prototype(layout, prototype):
         value, foreign = foreign_pipeline.to_host(value), False
     layout = layout.stored if foreign else layout
-    plan = PLANNERS[kind](layout, selection)
-    slices = selection if kind == "basic" else None
+    plan, _ = selections.plan_kind(layout, kind, selection)
+    slices = selection if kind in ("basic", "brackets") else None
     points = kind == "coordinate"
     yield from write_value_steps(handle, layout, plan, value, fields, prototype, foreign, points, slices)
 
@@ -288,7 +285,7 @@ def fit_elements(array: Any, shape: tuple[int, ...], points: bool) -> Any:
     if array.ndim == 0:
         return np.broadcast_to(array, shape)
     if points:
-        wanted = int(np.prod(shape, dtype=object))
+        wanted = prod(shape)
         if array.size != wanted:
             raise ValueError(
                 f"Attempting to set a selection of {wanted} elements with an array of {array.size} elements."

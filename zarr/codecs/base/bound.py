@@ -6,6 +6,7 @@ A bound codec uses no buffers, stores or event loops. Bytes are one-dimensional 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -77,20 +78,6 @@ def native_dtype(spec: ArraySpec) -> np.dtype[Any]:
     return spec.dtype.to_native_dtype()
 
 
-def element_count(shape: tuple[int, ...]) -> int:
-    """Return the number of elements of a shape, as an unbounded int.
-
-    Examples
-    --------
-    >>> element_count((2, 3)), element_count(())
-    (6, 1)
-    """
-    count = 1
-    for length in shape:
-        count *= length
-    return count
-
-
 def replace_spec(spec: ArraySpec, **changes: Any) -> ArraySpec:
     """Return a description with some of its fields changed."""
     fields = {"shape": spec.shape, "dtype": spec.dtype, "fill_value": spec.fill_value}
@@ -111,7 +98,7 @@ def is_variable(dtype: np.dtype[Any]) -> bool:
 def fixed_nbytes(spec: ArraySpec) -> int | None:
     """Return the number of bytes of a chunk's elements, or None if it depends on the elements."""
     dtype = native_dtype(spec)
-    return None if is_variable(dtype) else element_count(spec.shape) * dtype.itemsize
+    return None if is_variable(dtype) else prod(spec.shape) * dtype.itemsize
 
 
 @record(frozen=True)
@@ -278,8 +265,6 @@ def check_size(name: str, nbytes: int, expected: int, what: str = "chunk") -> No
         )
 
 
-Ndarray = np.ndarray[Any, Any]
-
 MIN_NBYTES: Final = 32 << 10
 """Smaller chunks have only a few blocks, and are decoded whole."""
 
@@ -343,7 +328,7 @@ def span_of(selection: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[int, in
     return first, last + 1, lengths[::-1], steps[::-1]
 
 
-def decode_part(data: Ndarray, selection: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+def decode_part(data: AnyArray, selection: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """Return the selected elements of a blosc frame; None if the whole frame must be decoded.
 
     Parameters
@@ -359,9 +344,7 @@ def decode_part(data: Ndarray, selection: tuple[Any, ...], shape: tuple[int, ...
         return None
     first, end, lengths, steps = span
     width = dtype.itemsize
-    nbytes = width
-    for length in shape:
-        nbytes *= length
+    nbytes = width * prod(shape)
     if (end - first) * width * MAX_SHARE > nbytes:
         return None
     if data.size < _HEADER or int.from_bytes(data[4:8].tobytes(), "little") != nbytes:

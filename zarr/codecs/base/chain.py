@@ -40,29 +40,8 @@ _OWN = ("zarr.codecs.base", "zarr.codecs.blosc", "zarr.codecs.bytes", "zarr.code
         "zarr.codecs.gzip", "zarr.codecs.scale_offset", "zarr.codecs.sharding", "zarr.codecs.transpose",
         "zarr.codecs.vlen", "zarr.codecs.zstd", "zarr.codecs._v2")  # fmt: skip
 
-
-class _Key:
-    """The parts of a chain, hashed once: an entry is removed by its key, also after the names of a module are gone.
-
-    Parameters
-    ----------
-    *parts : object
-    """
-
-    __slots__ = ("_hash", "_parts")
-
-    def __init__(self, *parts: Any) -> None:
-        self._parts, self._hash = parts, hash(parts)
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self._parts == other._parts
-
-
-_shared: WeakValueDictionary[_Key, CodecChain] = WeakValueDictionary()
-"""The chains in use: equal arrays share a chain, and with it the working memory of its program."""
+_shared: WeakValueDictionary[int, CodecChain] = WeakValueDictionary()
+"""The chains in use, by the hash of what they are made of: equal arrays share a chain, and its working memory."""
 
 _KEPT_NBYTES = 256 << 10
 _recent: deque[CodecChain] = deque(maxlen=8)
@@ -117,9 +96,10 @@ class CodecChain:
     """
 
     __slots__ = (
-        "__weakref__", "_dtype", "_form", "_inverse", "_nbytes", "_shapes", "_stages", "_stored", "_stored_shape",
-        "asynchronous", "codecs", "in_parts", "program", "shard", "spec",
+        "__weakref__", "_dtype", "_form", "_given", "_inverse", "_nbytes", "_shapes", "_stages", "_stored",
+        "_stored_shape", "asynchronous", "codecs", "in_parts", "program", "shard", "spec",
     )  # fmt: skip
+    _given: tuple[Codec, ...]
 
     def __init__(self, codecs: tuple[Codec, ...], spec: ArraySpec) -> None:
         self.codecs = codecs
@@ -165,15 +145,18 @@ class CodecChain:
         if not all(type(codec).__module__.startswith(_OWN) for codec in codecs):
             return cls(evolve_codecs(codecs, spec), spec)
         try:
-            key = _Key(cls, codecs, spec)
+            key = hash((codecs, spec))
             chain = _shared.get(key)
+            if chain is not None and chain._given == codecs and chain.spec == spec:
+                return chain
         except TypeError:  # a fill value or a parameter that cannot be compared
             return cls(evolve_codecs(codecs, spec), spec)
-        if chain is None:
-            chain = _shared[key] = cls(evolve_codecs(codecs, spec), spec)
-            inner = chain if chain.shard is None else chain.shard.chain
-            if (inner._nbytes or 0) <= _KEPT_NBYTES:
-                _recent.append(chain)
+        chain = cls(evolve_codecs(codecs, spec), spec)
+        chain._given = codecs
+        _shared[key] = chain
+        inner = chain if chain.shard is None else chain.shard.chain
+        if (inner._nbytes or 0) <= _KEPT_NBYTES:
+            _recent.append(chain)
         return chain
 
     def for_shape(self, shape: tuple[int, ...]) -> CodecChain:

@@ -34,7 +34,6 @@ from zarr.codecs.base.described import wrap_array, wrap_bytes
 from zarr.codecs.base.order import sort_codecs
 from zarr.defaults import settings
 from zarr.errors import NothingToStoreError
-from zarr.registry import register_pipeline
 from zarr.types import SelectorTuple
 
 if TYPE_CHECKING:
@@ -413,7 +412,3 @@ def _map(func: Callable[[Any], R], items: Iterable[Any], max_workers: int) -> li
         return [func(item) for item in items]
     with ThreadPoolExecutor(max_workers) as pool:
         return list(pool.map(func, items))
-
-
-register_pipeline(BatchedCodecPipeline)
-register_pipeline(FusedCodecPipeline)

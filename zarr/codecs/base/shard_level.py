@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 
 import zarr_core
+from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.buffer import Buffer
 from zarr.codecs.base.bound import AnyArray, as_bytes
 from zarr.codecs.base.chain import CodecChain
@@ -18,7 +19,7 @@ from zarr.errors import ChunkDecodeError
 IndexLocation: TypeAlias = Literal["start", "end"]
 SubchunkWriteOrder: TypeAlias = Literal["morton", "unordered", "lexicographic", "colexicographic"]
 ShardIndex: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]
-T = TypeVar("T")
+AnyBytes = TypeVar("AnyBytes", Buffer, AnyArray)
 
 # The offset and the length in the index of an inner chunk that is not stored.
 EMPTY = 2**64 - 1
@@ -96,6 +97,16 @@ class ShardLevel:
         assert size is not None, "index codecs have a fixed size; ShardingCodec checks that"
         return size
 
+    def index_range(self, nchunks: int | None = None) -> RangeByteRequest | SuffixByteRequest:
+        """Return where the index of so many inner chunks lies in a shard."""
+        nbytes = self.index_nbytes(nchunks)
+        return RangeByteRequest(0, nbytes) if self.index_location == "start" else SuffixByteRequest(nbytes)
+
+    def index_bytes(self, shard: AnyBytes, nchunks: int | None = None) -> AnyBytes:
+        """Return the bytes of the index of a shard that is in memory as a whole."""
+        nbytes = self.index_nbytes(nchunks)
+        return shard[:nbytes] if self.index_location == "start" else shard[-nbytes:]
+
     def parse_index(self, raw: Buffer | AnyArray | bytes, nchunks: int | None = None) -> ShardIndex:
         """Return an index as rows of offset and length, in C order of the inner chunks.
 
@@ -112,7 +123,12 @@ class ShardLevel:
             If there are too many or too few bytes, or the checksum is wrong.
         """
         nchunks = self.nchunks if nchunks is None else nchunks
-        data = _numpy_bytes(raw)
+        data, expected = _numpy_bytes(raw), self.index_nbytes(nchunks)
+        if data.size != expected:
+            raise damaged_shard(
+                f"the shard is too short to hold its index: {data.size} bytes where the index of {nchunks} inner "
+                f"chunks takes {expected}"
+            )
         try:
             if self.index_format is not None:
                 return zarr_core.parse_index(data, nchunks, self.index_format)
@@ -142,10 +158,7 @@ class ShardLevel:
         ChunkDecodeError
             If the shard is too short or its index points outside.
         """
-        size = self.index_nbytes()
-        if data.size < size:
-            raise damaged_shard(f"a shard of {data.size} bytes is too short to hold its index of {size} bytes")
-        index = self.parse_index(data[:size] if self.index_location == "start" else data[data.size - size :])
+        index = self.parse_index(self.index_bytes(data))
         return [self._stored_part(data, row, place) for place, row in enumerate(index.tolist())]
 
     def join(self, payloads: Sequence[AnyArray | None]) -> AnyArray:

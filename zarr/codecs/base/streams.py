@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr.codecs.base.bound import BoundBase, Bytes, NativeStage, as_bytes, check_size, decoded_limit, element_count
+from zarr.codecs.base.bound import BoundBase, Bytes, NativeStage, as_bytes, check_size, decoded_limit
 from zarr.codecs.base.described import BytesBytesMethods
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 from zarr.registry import get_numcodec
@@ -189,7 +190,7 @@ class SizedStream(BoundBase):
         """Return the maximum decoded size of a payload if the exact size is unknown; None if it is known."""
         if self._nbytes is not None:
             return None
-        return self._most or decoded_limit(stored_nbytes, element_count(self.out_spec.shape))
+        return self._most or decoded_limit(stored_nbytes, prod(self.out_spec.shape))
 
     def encoded_size(self, nbytes: int) -> int | None:
         """Return the encoded size if it depends on the size only."""
@@ -260,7 +261,7 @@ class NumcodecStream(SizedStream):
         return as_bytes(numcodec_encode(self.name, self._codec, data))
 
 
-def bytes_codec(name: str, spec: ArraySpec, config: Any, itemsize: int) -> SizedStream:
+def bytes_codec(name: str, spec: ArraySpec, config: Any) -> SizedStream:
     """Return a bound bytes-to-bytes codec: of the core if it has that codec, else of numcodecs.
 
     Parameters
@@ -271,17 +272,13 @@ def bytes_codec(name: str, spec: ArraySpec, config: Any, itemsize: int) -> Sized
         The description of the chunk.
     config
         The configuration of the codec in numcodecs, with its ``id``.
-    itemsize
-        The item size of the input of the codec.
     """
-    stage = native_stage(config, itemsize)
+    stage = native_stage(config, 1)
     return NumcodecStream(name, spec, get_numcodec(config)) if stage is None else CoreStream(name, spec, stage)
 
 
 class CompressorMethods(BytesBytesMethods):
     """Methods of compressors that numcodecs has under the same name and parameters."""
-
-    is_fixed_size = False
 
     def _config(self) -> Any:
         """Return the configuration of this codec in numcodecs."""
@@ -294,7 +291,7 @@ class CompressorMethods(BytesBytesMethods):
 
     def bind(self, spec: ArraySpec) -> SizedStream:
         """Return the codec bound to chunks of one description."""
-        return bytes_codec(self._name, spec, self._config(), 1)
+        return bytes_codec(self._name, spec, self._config())
 
 
 def numcodec_decode(name: str, codec: Numcodec, data: Any, nbytes: int | None, limit: int | None = None) -> Any:

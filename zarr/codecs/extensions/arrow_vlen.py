@@ -12,7 +12,7 @@ from zarr.abc.codec import ArrayBytesCodec
 from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import AnyArray, Bytes
 from zarr.codecs.base.described import ArrayBytesMethods, one_of
-from zarr.codecs.vlen_utf8 import BoundVLen
+from zarr.codecs.vlen_utf8 import BoundVLenBytes
 from zarr.dtype.base import ZDType
 from zarr.errors import ChunkEncodeError
 
@@ -22,7 +22,7 @@ TEXT_IDS: Final = {"vlen-utf8": True, "vlen-bytes": False}
 """Codecs of format 2 that determine the data type: True if its elements are strings, False if they are bytes."""
 
 
-class BoundArrowVLen(BoundVLen):
+class BoundArrowVLen(BoundVLenBytes):
     """Turn elements into offsets and bytes, and back.
 
     Attributes
@@ -115,7 +115,6 @@ class ArrowVLenCodec(ArrayBytesMethods, ArrayBytesCodec):
 
     _name = NAME
     _requires_configuration = False
-    is_fixed_size = False
 
     offset: Literal["int32", "int64"] = "int32"
 

@@ -6,6 +6,7 @@ Rounded numbers compress better. Both count bits from the least significant one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,6 @@ from zarr.codecs.base.bound import (
     FunctionCodec,
     as_bytes,
     check_size,
-    element_count,
     native_dtype,
 )
 from zarr.codecs.base.described import ArrayArrayMethods, ArrayBytesMethods, one_of, parse_field_int
@@ -69,7 +69,7 @@ class BoundPackBits(BoundBase):
         self._dtype = native_dtype(spec)
         self._part = _component_of(self._dtype)
         self._first, self._nbits = codec._bits_of(self._part)
-        self._count = element_count(spec.shape) * self._part.per_element
+        self._count = prod(spec.shape) * self._part.per_element
         self._padding = codec.padding_encoding
         self._npacked = (self._count * self._nbits + 7) // 8
         self._unused = np.array([-self._count * self._nbits % 8], dtype=np.uint8)

@@ -94,7 +94,6 @@ class ConditionalCodec(BytesBytesMethods, BytesBytesCodec):
     """
 
     _name = "conditional"
-    is_fixed_size = False
 
     codecs: tuple[Codec, ...]
     header_bits: int

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import struct
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numcodecs.lz4
@@ -12,14 +14,14 @@ import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.chunks.spec import ArraySpec
-from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, element_count, native_dtype, replace_spec
+from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, as_bytes, native_dtype
 from zarr.codecs.base.chain import CodecChain
 from zarr.codecs.base.described import ArrayBytesMethods, BytesBytesMethods, parse_codecs, wrap_bytes
 from zarr.codecs.base.streams import SizedStream
 from zarr.codecs.bytes import BytesCodec, has_byte_order
 from zarr.codecs.transpose import TransposeCodec
 from zarr.dtype.base import ZDType
-from zarr.errors import ChunkChecksumError
+from zarr.errors import ChunkChecksumError, ChunkDecodeError
 from zarr.types import JSON
 
 _DEFAULT_MODE = 0
@@ -74,8 +76,8 @@ class BoundN5Default(BoundBase):
         if found != ndim or data.size < size:
             raise self.damaged(f"a block of {found} dimensions and {data.size} bytes in an array of {ndim} dimensions")
         shape = struct.unpack(f">{ndim}I", data[4:size].tobytes())
-        most = max(_LARGEST_BLOCK, data.size, element_count(self._spec.shape) * self._dtype.itemsize)
-        if element_count(shape) * self._dtype.itemsize > most:
+        most = max(_LARGEST_BLOCK, data.size, prod(self._spec.shape) * self._dtype.itemsize)
+        if prod(shape) * self._dtype.itemsize > most:
             raise self.damaged(f"the shape {shape} of a block of {data.size} bytes is too large to be true")
         return shape, size
 
@@ -112,7 +114,6 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
     """
 
     _name = "n5_default"
-    is_fixed_size = False
 
     codecs: tuple[Codec, ...]
 
@@ -156,10 +157,6 @@ class N5DefaultCodec(ArrayBytesMethods, ArrayBytesCodec):
             raise ValueError(f"n5_default: a chunk of shape {spec.shape} is longer than a header can say, 2**32 - 1")
         return BoundN5Default(spec, self.codecs)
 
-    def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
-        """Return the same description."""
-        return replace_spec(chunk_spec)
-
 
 _MAGIC = b"LZ4Block"
 _HEADER = struct.Struct("<8sBIII")
@@ -174,44 +171,11 @@ class BoundN5LZ4(SizedStream):
 
     def decode(self, data: Bytes) -> Bytes:
         """Return the contents of the blocks, one after the other."""
-        raw, start, parts = data.tobytes(), 0, []
-        left = self.limit(data.size) or self._nbytes or 0
-        while start < len(raw):
-            part, start = self._block(raw, start, left)
-            if not part:
-                break
-            parts.append(part)
-            left -= len(part)
-        return as_bytes(b"".join(parts))
+        return as_bytes(decode_lz4_frames(data.tobytes(), self.limit(data.size) or self._nbytes or 0))
 
     def encode(self, data: Bytes) -> Bytes:
         """Return the framed blocks of bytes."""
         return as_bytes(encode_lz4_frames(data.tobytes()))
-
-    def _block(self, raw: bytes, start: int, left: int) -> tuple[bytes, int]:
-        if len(raw) - start < _HEADER.size:
-            raise self.damaged(f"a header is cut off at byte {start} of {len(raw)}")
-        magic, token, packed, size, checksum = _HEADER.unpack_from(raw, start)
-        begin = start + _HEADER.size
-        method = token & _METHOD
-        if magic != _MAGIC or method not in (_STORED, _COMPRESSED):
-            raise self.damaged(f"no block of LZ4 begins at byte {start}: {magic!r}, token {token:#04x}")
-        if packed > len(raw) - begin or size > left:
-            raise self.damaged(f"a block at byte {start} says {packed} bytes for {size}; {left} are wanted")
-        payload = raw[begin : begin + packed]
-        if size and method == _COMPRESSED:
-            try:
-                payload = bytes(numcodecs.lz4.decompress(struct.pack("<I", size) + payload))
-            except RuntimeError as error:
-                raise self.damaged(f"the block at byte {start} cannot be decoded: {error}") from error
-        if len(payload) != size:
-            raise self.damaged(f"the block at byte {start} has {len(payload)} bytes, not {size}")
-        if size and xxhash32(payload, _SEED) & _CHECKED_BITS != checksum:
-            raise ChunkChecksumError(
-                f"codec 'zarr.n5_lz4': the checksum of the block at byte {start} is not that of its {size} bytes",
-                codec="zarr.n5_lz4",
-            )
-        return payload, begin + packed
 
 
 def encode_lz4_frames(raw: bytes, size: int = 1 << 16) -> bytes:
@@ -233,22 +197,50 @@ def encode_lz4_frames(raw: bytes, size: int = 1 << 16) -> bytes:
     return b"".join([*parts, _HEADER.pack(_MAGIC, _STORED | level, 0, 0, 0)])
 
 
-def decode_lz4_frames(raw: bytes) -> bytes:
-    """Return the contents of framed blocks, one after the other.
+def decode_lz4_frames(raw: bytes, most: int = sys.maxsize) -> bytes:
+    """Return the contents of framed blocks, one after the other: at most ``most`` bytes.
 
     Raises
     ------
     ChunkDecodeError
         If the blocks are damaged.
     """
-    reader, start, parts = BoundN5LZ4.__new__(BoundN5LZ4), 0, []
-    reader.name = "zarr.n5_lz4"
+    start, parts = 0, []
     while start < len(raw):
-        part, start = reader._block(raw, start, _LARGEST_LENGTH)
+        part, start = _lz4_block(raw, start, most)
         if not part:
             break
         parts.append(part)
+        most -= len(part)
     return b"".join(parts)
+
+
+def _lz4_block(raw: bytes, start: int, left: int) -> tuple[bytes, int]:
+    """Return the contents of the block at a place, of at most ``left`` bytes, and the place after it."""
+    if len(raw) - start < _HEADER.size:
+        raise _damaged(f"a header is cut off at byte {start} of {len(raw)}")
+    magic, token, packed, size, checksum = _HEADER.unpack_from(raw, start)
+    begin = start + _HEADER.size
+    method = token & _METHOD
+    if magic != _MAGIC or method not in (_STORED, _COMPRESSED):
+        raise _damaged(f"no block of LZ4 begins at byte {start}: {magic!r}, token {token:#04x}")
+    if packed > len(raw) - begin or size > left:
+        raise _damaged(f"a block at byte {start} says {packed} bytes for {size}; {left} are wanted")
+    payload = raw[begin : begin + packed]
+    if size and method == _COMPRESSED:
+        try:
+            payload = bytes(numcodecs.lz4.decompress(struct.pack("<I", size) + payload))
+        except RuntimeError as error:
+            raise _damaged(f"the block at byte {start} cannot be decoded: {error}") from error
+    if len(payload) != size:
+        raise _damaged(f"the block at byte {start} has {len(payload)} bytes, not {size}")
+    if size and xxhash32(payload, _SEED) & _CHECKED_BITS != checksum:
+        raise _damaged(f"the checksum of the block at byte {start} is not that of its {size} bytes", ChunkChecksumError)
+    return payload, begin + packed
+
+
+def _damaged(what: str, kind: type[ChunkDecodeError] = ChunkDecodeError) -> ChunkDecodeError:
+    return kind(f"codec 'zarr.n5_lz4': {what}", codec="zarr.n5_lz4")
 
 
 @dataclass(frozen=True)
@@ -264,7 +256,6 @@ class N5LZ4Codec(BytesBytesMethods, BytesBytesCodec):
     """
 
     _name = "zarr.n5_lz4"
-    is_fixed_size = False
 
     def bind(self, spec: ArraySpec) -> BoundN5LZ4:
         """Return the codec bound to chunks of one description."""

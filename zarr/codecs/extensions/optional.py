@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 from typing import Any, Self
 
 import numpy as np
 
 from zarr.abc.codec import ArrayBytesCodec, Codec
 from zarr.chunks.spec import ArraySpec
-from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, check_size, element_count, native_dtype, replace_spec
+from zarr.codecs.base.bound import AnyArray, BoundBase, Bytes, check_size, native_dtype, replace_spec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
 from zarr.codecs.base.described import ArrayBytesMethods, configuration_of, parse_codecs, wrap_bytes
 from zarr.codecs.extensions.bits import PackBitsCodec
@@ -66,7 +67,7 @@ class BoundOptional(BoundBase):
 def _specs(spec: ArraySpec) -> tuple[ArraySpec, ArraySpec]:
     """Return the descriptions of the two parts: a boolean for each element, and a row of the existing values."""
     nullable = _checked(spec.dtype)
-    count = max(1, element_count(spec.shape))
+    count = max(1, prod(spec.shape))
     inner = nullable.inner
     return (
         replace_spec(spec, dtype=Bool(), fill_value=np.False_),
@@ -105,8 +106,6 @@ class OptionalCodec(ArrayBytesMethods, ArrayBytesCodec):
     >>> OptionalCodec(data_codecs=[BytesCodec()]).mask_codecs
     (PackBitsCodec(padding_encoding='none', first_bit=None, last_bit=None),)
     """
-
-    is_fixed_size = False
 
     mask_codecs: tuple[Codec, ...]
     data_codecs: tuple[Codec, ...]

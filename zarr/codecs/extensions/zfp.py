@@ -20,12 +20,12 @@ from zarr.dtype.base import ZDType
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, UnknownCodecError
 from zarr.types import JSON
 
-# For each mode its parameter, and the name in zfpy.
-_PARAMETERS: Final[dict[str, tuple[str, str] | None]] = {
+# For each mode its parameter, which has the same name in zfpy.
+_PARAMETERS: Final[dict[str, str | None]] = {
     "reversible": None,
-    "fixed_accuracy": ("tolerance", "tolerance"),
-    "fixed_rate": ("rate", "rate"),
-    "fixed_precision": ("precision", "precision"),
+    "fixed_accuracy": "tolerance",
+    "fixed_rate": "rate",
+    "fixed_precision": "precision",
 }
 _EXPERT: Final = ("minbits", "maxbits", "maxprec", "minexp")
 _MOST_AXES: Final = 4
@@ -99,8 +99,8 @@ class BoundZfp(BoundBase):
         if len(self._field) > _MOST_AXES:
             raise ValueError(f"codec 'zfp' takes chunks of up to {_MOST_AXES} dimensions, got shape {spec.shape}")
         parameter = _PARAMETERS.get(codec.mode)
-        self._options = {} if parameter is None else {parameter[1]: getattr(codec, parameter[0])}
-        blocks = int(np.prod([-(-length // 4) for length in self._field], dtype=object))
+        self._options = {} if parameter is None else {parameter: getattr(codec, parameter)}
+        blocks = prod(-(-length // 4) for length in self._field)
         # The maximum length of a stream: each value at full width with its bit of a plane, and a block's exponent.
         self._longest = blocks * (4 ** len(self._field) * (2 * self._carrier.itemsize) + 16) + 64
 
@@ -164,7 +164,6 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
     """
 
     _name = "zfp"
-    is_fixed_size = False
 
     mode: str
     tolerance: float | None
@@ -191,7 +190,7 @@ class ZfpCodec(ArrayBytesMethods, ArrayBytesCodec):
             raise ValueError(f"zfp mode 'expert' takes whole numbers, got {expert}")
         object.__setattr__(self, "expert", tuple(expert[name] for name in _EXPERT if name in expert))
         parameter = _PARAMETERS.get(mode)
-        wanted = () if parameter is None else (parameter[0],)
+        wanted = () if parameter is None else (parameter,)
         if tuple(name for name, value in given.items() if value is not None) != wanted:
             raise ValueError(f"zfp mode {mode!r} takes the parameters {wanted}, got {given}")
         object.__setattr__(self, "mode", mode)

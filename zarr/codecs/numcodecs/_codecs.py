@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -21,7 +22,6 @@ from zarr.codecs.base.bound import (
     Bytes,
     FunctionCodec,
     as_bytes,
-    element_count,
     fixed_nbytes,
     native_dtype,
     replace_spec,
@@ -134,10 +134,6 @@ class _NumcodecsCodec:
         """
         return dict(self._codec.get_config())
 
-    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
-        """Raise an error: the size depends on the data."""
-        raise NotImplementedError(f"The encoded size of {self.codec_name} is not known beforehand.")
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}(codec_name={self.codec_name!r}, codec_config={self._parameters!r})"
 
@@ -154,7 +150,7 @@ class _NumcodecsBytesBytesCodec(_NumcodecsCodec, BytesBytesMethods, BytesBytesCo
 
     def bind(self, spec: ArraySpec) -> BoundBase:
         """Return the codec bound to chunks of one description."""
-        return bytes_codec(self.codec_name, spec, self.codec_config, 1)
+        return bytes_codec(self.codec_name, spec, self.codec_config)
 
 
 class _NumcodecsChecksumCodec(_NumcodecsBytesBytesCodec):
@@ -217,7 +213,7 @@ class NumcodecArray(FunctionCodec):
     def _encode_array(self, data: AnyArray) -> AnyArray:
         contiguous = np.ascontiguousarray(in_byte_order(data, self._plain)).reshape(data.shape)
         encoded = np.asarray(numcodec_encode(self.name, self._codec, contiguous))
-        nbytes = element_count(self._out_shape) * self._out_dtype.itemsize
+        nbytes = prod(self._out_shape) * self._out_dtype.itemsize
         if encoded.nbytes != nbytes:
             raise ChunkEncodeError(
                 f"codec {self.name!r} makes {encoded.nbytes} bytes of this chunk, and not the {nbytes} of shape "
@@ -280,7 +276,7 @@ def shaped(name: str, decoded: AnyArray, shape: tuple[int, ...], dtype: np.dtype
     >>> shaped("x", np.zeros(8, dtype="u1"), (2,), np.dtype("i4"))
     array([0, 0], dtype=int32)
     """
-    count = element_count(shape)
+    count = prod(shape)
     decoded = in_byte_order(decoded, dtype)
     if decoded.dtype != dtype and decoded.nbytes == count * dtype.itemsize:
         decoded = np.ascontiguousarray(decoded).reshape(-1).view(dtype)
@@ -481,7 +477,7 @@ class PackBits(_NumcodecsArrayArrayCodec, codec_name="packbits"):
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
         """Return the description of the packed bytes."""
-        nbytes = 1 + -(-element_count(chunk_spec.shape) // 8)
+        nbytes = 1 + -(-prod(chunk_spec.shape) // 8)
         return replace_spec(chunk_spec, shape=(nbytes,), dtype=UInt8(), fill_value=np.uint8(0))
 
     def validate(self, *, dtype: ZDType[TBaseDType, TBaseScalar], **_kwargs: Any) -> None:

@@ -14,7 +14,6 @@ import numpy as np
 from zarr.abc.store import ByteGetter, ByteRequest, RangeByteRequest, SuffixByteRequest
 from zarr.buffer import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.chunks.spec import ArraySpec
-from zarr.codecs.base.bound import replace_spec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
 from zarr.codecs.base.shard_level import EMPTY
 from zarr.codecs.sharding import ShardingCodec, index_spec
@@ -226,19 +225,9 @@ class ShardReader(Mapping[Coords, "Buffer"]):
 # Methods of ``ShardingCodec`` for programs that write the inner chunks of a shard one by one, or read its index.
 
 
-def _get_chunks_per_shard(codec: ShardingCodec, shard_spec: ArraySpec) -> Coords:
-    """Return the number of inner chunks along each axis."""
-    return tuple(length // inner for length, inner in zip(shard_spec.shape, codec.chunk_shape, strict=True))
-
-
-def _get_chunk_spec(codec: ShardingCodec, shard_spec: ArraySpec) -> ArraySpec:
-    """Return the description of an inner chunk."""
-    return replace_spec(shard_spec, shape=codec.chunk_shape)
-
-
 def _get_inner_chunk_transform(codec: ShardingCodec, shard_spec: ArraySpec) -> ChunkTransform:
     """Return the codecs of the inner chunks, with plain functions."""
-    return ChunkTransform(codecs=evolve_codecs(codec.codecs, _get_chunk_spec(codec, shard_spec)))
+    return ChunkTransform(codecs=evolve_codecs(codec.codecs, codec._get_chunk_spec(shard_spec)))
 
 
 def _get_index_chunk_spec(codec: ShardingCodec, chunks_per_shard: Coords) -> ArraySpec:
@@ -248,13 +237,6 @@ def _get_index_chunk_spec(codec: ShardingCodec, chunks_per_shard: Coords) -> Arr
 
 def _index_chain(codec: ShardingCodec, chunks_per_shard: Coords) -> CodecChain:
     return CodecChain.build(codec.index_codecs, index_spec(chunks_per_shard))
-
-
-def _shard_index_size(codec: ShardingCodec, chunks_per_shard: Coords) -> int:
-    """Return the number of bytes of the stored index."""
-    size = _index_chain(codec, chunks_per_shard).encoded_size()
-    assert size is not None, "index codecs have a fixed size; the constructor checks that"
-    return size
 
 
 def _encode_shard_index_sync(codec: ShardingCodec, index: ShardIndex) -> Buffer:
@@ -281,7 +263,7 @@ async def _load_shard_index_maybe(
     codec: ShardingCodec, byte_getter: ByteGetter, chunks_per_shard: Coords
 ) -> ShardIndex | None:
     """Read the index of a shard; None if there is no such shard."""
-    size = _shard_index_size(codec, chunks_per_shard)
+    size = codec._shard_index_size(chunks_per_shard)
     place = RangeByteRequest(0, size) if codec.index_location == "start" else SuffixByteRequest(size)
     found = await byte_getter.get(prototype=default_buffer_prototype(), byte_range=place)
     return None if found is None else await _decode_shard_index(codec, found, chunks_per_shard)
