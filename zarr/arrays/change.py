@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import zarr_core
-from zarr._lazy import LazyModule
+from zarr._lazy import LazyModule, hashlib
 from zarr.abc.store import takes_contents_first
 from zarr.abc.stores.abilities import AT_HAND
 from zarr.arrays.documents import node_keys, record_steps
@@ -484,7 +484,7 @@ def delete_outside_steps(layout: ArrayLayout, shape: tuple[int, ...]) -> Steps[N
     """Remove the stored chunks that have no element of a smaller shape."""
     kept = kept_counts(layout, shape)
     counts = layout.outer.cdata_shape
-    total = int(np.prod(counts, dtype=object)) - int(np.prod(kept, dtype=object))
+    total = math.prod(counts) - math.prod(kept)
     if total == 0:
         return
     if total <= MAX_NAMED_CHUNKS:
@@ -675,7 +675,7 @@ def nchunks_initialized_steps(handle: ArrayHandle) -> Steps[int]:
     total = 0
     for coords in stored:
         axes = zip(layout.outer.axes, coords, inner, strict=True)
-        total += int(np.prod([axis.chunk_length(i) // n for axis, i, n in axes], dtype=object))
+        total += math.prod(axis.chunk_length(i) // n for axis, i, n in axes)
     return total
 
 
@@ -689,3 +689,14 @@ def nbytes_stored_steps(handle: ArrayHandle) -> Steps[int]:
     keys = yield List(handle.store_path.path)
     sizes = yield Gather(ask_steps(Size(key)) for key in keys)
     return sum(size for size in sizes if size is not None)
+
+
+def digest_steps(handle: ArrayHandle, hashname: str) -> Steps[bytes]:
+    """Return the checksum of all stored values of an array, in the order of their places, and of its documents."""
+    checksum = hashlib.new(hashname)
+    layout = handle.layout
+    keys = map(layout.key, cells([range(n) for n in layout.outer.cdata_shape]))
+    for key in (*keys, *node_keys(handle).values()):
+        value = yield Get(key)
+        checksum.update(b"" if value is None else value.to_bytes())
+    return checksum.digest()

@@ -201,7 +201,6 @@ ChunkKeyEncodingLike: TypeAlias = (
     "Mapping[str, JSON] | ChunkKeyEncodingParams | ChunkKeyEncoding | NamedConfig[str, Any] | str"
 )
 
-_BUILTIN: dict[str, type[ChunkKeyEncoding]] = {"default": DefaultChunkKeyEncoding, "v2": V2ChunkKeyEncoding}
 # Nearly every document has one of these, and encodings never change.
 _USUAL: dict[str, ChunkKeyEncoding] = {
     str(encoding.to_dict()): encoding
@@ -293,16 +292,9 @@ def parse_chunk_key_encoding(data: ChunkKeyEncodingLike) -> ChunkKeyEncoding:
         return document
     if isinstance(document, Mapping) and "separator" in document and "name" in document:
         document = {"name": document["name"], "configuration": {"separator": document["separator"]}}
-    name, configuration = parse_named_configuration(document, require_configuration=False)
-    cls = _BUILTIN.get(name)
-    if cls is not None:
-        parameters: Any = configuration or {}
-        unknown = sorted(parameters.keys() - {"separator"})
-        if unknown:
-            raise TypeError(f"The chunk key encoding {name!r} has no parameter {unknown}")
-        return cls(**parameters)
+    name, _ = parse_named_configuration(document, require_configuration=False)
     try:
-        other = get_chunk_key_encoding_class(name)
+        cls = get_chunk_key_encoding_class(name)
     except KeyError as error:
         raise ValueError(f"Unknown chunk key encoding: {error.args[0] if error.args else name!r}") from error
-    return other.from_dict(document)
+    return cls.from_dict(document)

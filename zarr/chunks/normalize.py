@@ -194,11 +194,8 @@ def _grid_over(chunks: ChunkGrid | ChunkGridMetadata, shape: tuple[int, ...]) ->
     _check_rank(chunks.ndim, shape)
     if isinstance(chunks, ChunkGridMetadata):
         return chunks.to_grid(shape)
-    dimensions: list[DimensionGrid] = [
-        dim.with_extent(span) if isinstance(dim, VaryingDimension) else FixedDimension(dim.chunk_size(0), span)
-        for dim, span in zip(chunks.dimensions, shape, strict=True)
-    ]
-    return ChunkGrid(dimensions=tuple(dimensions))
+    axes = zip(chunks.dimensions, shape, strict=True)
+    return ChunkGrid(dimensions=tuple([dim.with_extent(span) for dim, span in axes]))
 
 
 def normalize_chunks_nd(chunks: Any, shape: tuple[int, ...], unit: tuple[int, ...] | None = None) -> ChunkGrid:

@@ -73,7 +73,7 @@ def test_words_of_format_3() -> None:
     array[:] = np.arange(16).reshape(4, 4)
     assert "1.1" in zarr.core.sync.collect_aiterator(array.store.list())
     np.testing.assert_array_equal(array[:], np.arange(16).reshape(4, 4))
-    with pytest.raises(ValueError, match="exactly one codec"):
+    with pytest.raises(ValueError, match="Required ArrayBytesCodec was not found"):
         zarr.create(4, codecs=[GzipCodec()])
     with pytest.raises(TypeError, match="Invalid codec order"):
         zarr.create(4, codecs=[GzipCodec(), BytesCodec()])

@@ -247,7 +247,7 @@ def test_what_cannot_be_shown() -> None:
     array = zarr.create_array({}, shape=(4, 4), dtype="i4")
     for selection, kind in (
         ((0, 0), ValueError), (slice(2, 2), ValueError), (slice(None, None, -1), ValueError), (4, IndexError),
-        ((0, 0, 0), IndexError), ([0, 1], TypeError), ("a", TypeError),
+        ((0, 0, 0), IndexError), ([0, 1], TypeError), ("a", IndexError),
     ):  # fmt: skip
         with pytest.raises(kind):
             array.plot(selection)

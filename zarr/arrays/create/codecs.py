@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from zarr._lazy import LazyModule, instance_of, numcodecs
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.abc.numcodec import Numcodec
+from zarr.codecs.base import described
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.zstd import ZstdCodec
 from zarr.dtype import VariableLengthBytes, VariableLengthUTF8, ZDType
 from zarr.errors import UnnamedCodecError, WrongTypeError
-from zarr.registry import get_codec_class, get_numcodec
+from zarr.registry import get_numcodec
 
 if TYPE_CHECKING:
     from zarr.codecs import vlen_utf8
@@ -40,6 +41,14 @@ def is_numcodec(value: object) -> bool:
     """Return True if a value is a codec of numcodecs; False while that package is not loaded."""
     module = sys.modules.get("numcodecs.abc")
     return module is not None and isinstance(value, module.Codec)
+
+
+def as_tuple(codecs: Any) -> tuple[Any, ...]:
+    """Return one codec in any form, several of them, or none, as a tuple."""
+    if codecs is None:
+        return ()
+    single = isinstance(codecs, Mapping | str | Codec) or is_numcodec(codecs) or not isinstance(codecs, Iterable)
+    return (codecs,) if single else tuple(codecs)
 
 
 def is_auto(value: object) -> bool:
@@ -109,8 +118,7 @@ def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> A
     """
     if isinstance(codec, Mapping):
         if "name" in codec:
-            cls: Any = get_codec_class(codec["name"])
-            codec = cls.from_dict(dict(codec))
+            codec = described.parse_codec(codec)
         elif "id" in codec:
             codec = get_numcodec(dict(codec))  # type: ignore[arg-type]
         else:
@@ -125,12 +133,8 @@ def parse_codec(codec: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> A
 
 
 def parse_codecs(codecs: Any, dtype: ZDType[Any, Any], kind: type, what: str) -> tuple[Any, ...]:
-    """Return one codec, several codecs or none as a tuple."""
-    if codecs is None:
-        return ()
-    if isinstance(codecs, (Mapping, str, Codec)) or is_numcodec(codecs):
-        codecs = (codecs,)
-    return tuple(parse_codec(codec, dtype, kind, what) for codec in codecs)
+    """Return one codec of a format 3 array, several of them, or none, as a tuple."""
+    return tuple(parse_codec(codec, dtype, kind, what) for codec in as_tuple(codecs))
 
 
 def choose_codecs_v3(
@@ -165,11 +169,9 @@ def choose_codecs_v3(
 
 def _part_filters(filters: Any, dtype: ZDType[Any, Any]) -> tuple[Any, tuple[Codec, ...]]:
     """Part filters from codecs of numcodecs that work on bytes, as checksums: in format 2 these are filters, too."""
-    if filters is None or isinstance(filters, Mapping | str | Codec) or is_numcodec(filters):
-        filters = () if filters is None else (filters,)
     others: list[Any] = []
     of_bytes: list[Codec] = []
-    for codec in filters:
+    for codec in as_tuple(filters):
         found = convert.translate_numcodec(codec, dtype) if is_numcodec(codec) else codec
         (of_bytes if found is not codec and isinstance(found, BytesBytesCodec) else others).append(found)
     return others, tuple(of_bytes)
@@ -208,12 +210,7 @@ def choose_codecs_v2(
     TypeError
         If there is more than one compressor.
     """
-    if is_auto(filters):
-        chosen = default_filters_v2(dtype)
-    elif filters is None:
-        chosen = None
-    else:
-        chosen = parse_filters_v2(filters)
+    chosen = default_filters_v2(dtype) if is_auto(filters) else parse_filters_v2(filters)
     compressor = choose_compressor_v2(compressors)
     check_object_codec(dtype, (*(chosen or ()), compressor))
     return chosen, compressor
@@ -227,10 +224,9 @@ def parse_filters_v2(filters: Any) -> tuple[Any, ...] | None:
     TypeError
         If one is neither a codec of numcodecs nor the JSON form of one.
     """
-    single = isinstance(filters, (Mapping, Codec)) or is_numcodec(filters)
-    if not single and not isinstance(filters, Iterable):
+    if not isinstance(filters, Iterable | Codec | None) and not is_numcodec(filters):
         raise TypeError(f"Invalid filters. Expected None or numcodecs codecs. Got {type(filters)} instead.")
-    given = (filters,) if single else tuple(filters)
+    given = as_tuple(filters)
     for index, codec in enumerate(given):
         known = hasattr(codec, "codec_id") or hasattr(codec, "codec_config")
         if not isinstance(codec, Mapping) and not known and not is_numcodec(codec):
@@ -263,13 +259,10 @@ def choose_compressor_v2(compressors: CompressorsLike) -> Any:
     """Return the compressor of a format 2 array."""
     if is_auto(compressors):
         return numcodecs.Zstd(level=0)
-    single = isinstance(compressors, (Mapping, Codec)) or is_numcodec(compressors)
-    if not single and isinstance(compressors, Iterable):
-        several = tuple(compressors)
-        if len(several) > 1 or isinstance(compressors, str):
-            raise WrongTypeError(
-                "For Zarr format 2 arrays, the `compressor` must be a single codec. "
-                f"Got an iterable with type {type(compressors)} instead."
-            )
-        return parse_numcodec(several[0] if several else None, "compressor")
-    return parse_numcodec(compressors, "compressor")
+    several = as_tuple(compressors)
+    if len(several) > 1 or isinstance(compressors, str):
+        raise WrongTypeError(
+            "For Zarr format 2 arrays, the `compressor` must be a single codec. "
+            f"Got an iterable with type {type(compressors)} instead."
+        )
+    return parse_numcodec(several[0] if several else None, "compressor")

@@ -10,8 +10,6 @@ from itertools import product
 from math import prod
 from typing import Any, Final
 
-import numpy as np
-
 from zarr.abc.stores.changes import stages
 from zarr.arrays.create.parameters import CREATE_ARRAY, FROM_ARRAY, KEPT, DefaultFillValue
 from zarr.arrays.create.steps import create_array_steps, refuse_beside_data
@@ -81,13 +79,12 @@ def from_array_steps(
     """
     given = {**_OF_DOCUMENT, **parameters}
     if not isinstance(data, ArrayFace):
-        array = data if hasattr(data, "shape") and hasattr(data, "dtype") else np.asarray(data)
         parameters = {name: _CHOSEN[name] if _kept(name, value) else value for name, value in given.items()}
         if given["zarr_format"] is None:
             # Independent of the configuration: this function keeps the format of its source; the default is 3.
             parameters["zarr_format"] = getattr(store_path.store, "default_zarr_format", 3)
         parameters.update(overwrite=overwrite, config=config, write_data=write_data)
-        return create_array_steps(store_path, data=array, **parameters)
+        return create_array_steps(store_path, data=data, **parameters)
     source = data._handle
     if overwrite and write_data:
         refuse_self_overwrite(store_path, source)
@@ -135,8 +132,7 @@ def refuse_self_overwrite(store_path: StorePath, source: ArrayHandle) -> None:
 
 
 def _may_be_chunk(name: str, source: ArrayHandle) -> bool:
-    encoding = getattr(source.metadata, "chunk_key_encoding", None)
-    known = encoding is None or encoding.name in ("default", "v2")
+    known = source.metadata.chunk_key_encoding.name in ("default", "v2")
     return not known or _CHUNK_NAME.match(name) is not None
 
 
@@ -171,16 +167,9 @@ def kept_parameters(source: ArrayHandle, given: dict[str, Any]) -> dict[str, Any
 
 def _keep_names(parameters: dict[str, Any], metadata: ArrayV2Metadata | ArrayV3Metadata) -> None:
     """Take chunk key encoding, dimension names and order from an array of the same format."""
-    if isinstance(metadata, ArrayV2Metadata):
-        if parameters["chunk_key_encoding"] is None:
-            parameters["chunk_key_encoding"] = {"name": "v2", "separator": metadata.dimension_separator}
-        if parameters["order"] is None:
-            parameters["order"] = metadata.order
-        return
-    if parameters["chunk_key_encoding"] is None:
-        parameters["chunk_key_encoding"] = metadata.chunk_key_encoding
-    if parameters["dimension_names"] is None:
-        parameters["dimension_names"] = metadata.dimension_names
+    for name in ("chunk_key_encoding", "order" if isinstance(metadata, ArrayV2Metadata) else "dimension_names"):
+        if parameters[name] is None:
+            parameters[name] = getattr(metadata, name)
 
 
 def kept_chunks(metadata: ArrayV2Metadata | ArrayV3Metadata) -> Any:

@@ -19,7 +19,6 @@ from zarr.arrays.layout import foreign_buffers
 from zarr.chunks import create_chunk_grid_metadata, normalize_chunks, resolve_outer_and_inner_chunks
 from zarr.chunks.keys import ChunkKeyEncodingLike, V2ChunkKeyEncoding, parse_chunk_key_encoding
 from zarr.chunks.spec import ArrayConfigLike, parse_array_config
-from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.defaults import settings
 from zarr.dtype import ZDType, parse_dtype
@@ -130,12 +129,10 @@ def _make_metadata(**given: Any) -> ArrayV2Metadata | ArrayV3Metadata:
 def _metadata_v2(
     zdtype: ZDType[Any, Any], grid: Any, given: Mapping[str, Any], common: dict[str, Any]
 ) -> ArrayV2Metadata:
-    _refuse_shards(given["shards"], common["shape"], grid, zdtype)
     _refuse_parameters_of_v3(given)
     if not grid.is_regular:
         raise ValueError(_NO_RECTILINEAR)
     filters, compressor = choose_codecs_v2(zdtype, given["filters"], given["compressors"])
-    with_checksum((*(filters or ()), compressor), given["checksum"], 2)
     return ArrayV2Metadata(
         dtype=zdtype,
         chunks=grid.chunk_shape,
@@ -155,7 +152,8 @@ def _metadata_v3(
     shards, encoding, names = given["shards"], given["chunk_key_encoding"], given["dimension_names"]
     transformers = given["storage_transformers"]
     codecs = choose_codecs_v3(zdtype, given["filters"], given["serializer"], given["compressors"])
-    codecs = with_checksum(codecs, given["checksum"], 3)
+    if given["checksum"] and not isinstance(codecs[-1], Crc32cCodec):
+        codecs = (*codecs, Crc32cCodec())
     outer, codecs = with_shards(common["shape"], grid, shards, zdtype, codecs)
     return ArrayV3Metadata(
         data_type=zdtype,
@@ -196,33 +194,15 @@ def choose_fill_value(zdtype: ZDType[Any, Any], fill_value: Any, zarr_format: in
         raise type(error)(f"{error} (the fill value {fill_value!r} of an array of {zdtype})") from error
 
 
-def with_checksum(codecs: tuple[Any, ...], wanted: bool, zarr_format: ZarrFormat) -> tuple[Any, ...]:
-    """Return the codecs of a chunk, with a checksum at the end if one is requested and missing.
-
-    Raises
-    ------
-    ValueError
-        If the format is 2, in which checksums are filters.
-    """
-    if wanted and zarr_format == 2:
-        raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
-    return (*codecs, Crc32cCodec()) if wanted and not isinstance(codecs[-1], Crc32cCodec) else codecs
-
-
-def _refuse_shards(shards: Any, shape: tuple[int, ...], grid: Any, zdtype: ZDType[Any, Any]) -> None:
-    if shards is None:
-        return
-    # Check the codecs, and warn about them, as in format 3.
-    size = item_size_of(zdtype)
-    resolve_outer_and_inner_chunks(array_shape=shape, chunks=grid, shard_shape=shards, item_size=size)
-    raise ValueError(
-        "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "
-        f"Got `shard_shape={shards}` instead."
-    )
-
-
 def _refuse_parameters_of_v3(given: Mapping[str, Any]) -> None:
     """Refuse parameters that only format 3 has."""
+    if given["shards"] is not None:
+        raise ValueError(
+            "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "
+            f"Got `shard_shape={given['shards']}` instead."
+        )
+    if given["checksum"]:
+        raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
     if given["storage_transformers"]:
         raise ValueError("Zarr format 2 arrays do not support storage transformers.")
     if not is_auto(given["serializer"]):
@@ -261,21 +241,14 @@ def with_shards(
     """Return the grid of stored objects and its codecs: those of the chunks, or a shard with them."""
     if shards is None:
         return grid, codecs
-    layout = resolve_outer_and_inner_chunks(
-        array_shape=shape,
-        chunks=grid,
-        shard_shape=shards,
-        item_size=item_size_of(zdtype),
-        target_shard_size_bytes=settings.get("array.target_shard_size_bytes"),
-    )
+    size = item_size_of(zdtype)
+    layout = resolve_outer_and_inner_chunks(array_shape=shape, chunks=grid, shard_shape=shards, item_size=size)
     location = shards.get("index_location") if isinstance(shards, Mapping) else None
     codec = sharding.ShardingCodec(
         chunk_shape=grid.chunk_shape,
         codecs=codecs,
-        index_codecs=(BytesCodec(endian="little"), Crc32cCodec()),
         index_location="end" if location is None else location,
     )
-    codec.validate(shape=shape, dtype=zdtype, chunk_grid=create_chunk_grid_metadata(layout.outer_chunks))
     return layout.outer_chunks, (codec,)
 
 

@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 
 from zarr._lazy import numcodecs
-from zarr.abc.codec import ArrayBytesCodec, BytesBytesCodec
+from zarr.abc.codec import BytesBytesCodec
 from zarr.abc.store import Store
 from zarr.arrays.create import steps as creation
-from zarr.arrays.create.codecs import is_auto, is_numcodec, parse_numcodec
+from zarr.arrays.create.codecs import SELF_SUFFICIENT_OBJECT_CODECS, as_tuple, is_auto, is_numcodec, parse_numcodec
 from zarr.arrays.create.parameters import CREATE, CREATE_ARRAY, DEFAULT_FILL_VALUE, FILLS, H5PY_PARAMETERS
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks import RectilinearChunkGridMetadata
 from zarr.chunks.spec import ArrayConfig, config_with, parse_array_config
 from zarr.codecs.base.order import sort_codecs
-from zarr.codecs.sharding import ShardingCodec
 from zarr.dtype import ZDType, get_data_type_from_json
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
 from zarr.metadata.fields import parse_codecs
@@ -107,7 +106,7 @@ def legacy_array_steps(
     parameters: dict[str, Any] = {
         "shape": shape,
         "dtype": np.dtype("float64") if dtype is None else dtype,
-        "chunks": plain_chunks(chunks, shape, zarr_format),
+        "chunks": "auto" if zarr_format == 2 and _is_empty(chunks) else chunks,
         "shards": shards,
         "fill_value": fill_value,
         "order": order,
@@ -202,16 +201,9 @@ def _shape_of(shape: Any, data: Any) -> Any:
 
 def parameters_of_format_2(filters: Any, compressor: Any, separator: str | None, store: Store) -> dict[str, Any]:
     """Translate the parameters of format 2 for codecs and chunk keys to those of ``create_array``."""
-    if hasattr(compressor, "codec_config"):
-        compressor = parse_numcodec(compressor, "compressor")
-    if isinstance(compressor, BytesBytesCodec):
+    if isinstance(compressor, BytesBytesCodec) and not hasattr(compressor, "codec_config"):
         raise ValueError(
             "Cannot use a BytesBytesCodec as a compressor for zarr v2 arrays. Use a numcodecs codec directly instead."
-        )
-    if not (compressor is None or is_auto(compressor) or isinstance(compressor, Mapping) or is_numcodec(compressor)):
-        raise ValueError(
-            "Invalid compressor. Expected None, a codec of numcodecs, or its configuration as a dict. "
-            f"Got {type(compressor)} instead."
         )
     encoding = {"name": "v2", "separator": separator} if separator else creation.store_key_encoding(store)
     return {
@@ -275,21 +267,12 @@ def parameters_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_c
         warn("object_codec is not yet implemented", ZarrRuntimeWarning)
     found: dict[str, Any] = {}
     if codecs is not None:
-        found.update(split_codecs(codecs))
+        found.update(zip(("filters", "serializer", "compressors"), sort_codecs(parse_codecs(codecs)), strict=True))
     if isinstance(encoding, tuple):
         encoding = dict(zip(("name", "separator"), encoding, strict=True))
     if encoding is not None:
         found["chunk_key_encoding"] = encoding
     return found
-
-
-def plain_chunks(chunks: Any, shape: Any, zarr_format: int = 3) -> Any:
-    """Return the chunks for ``create_array``: None and True guess, False is one chunk (in format 2 it guesses)."""
-    if chunks is None or chunks is True or (zarr_format == 2 and _is_empty(chunks)):
-        return "auto"
-    if chunks is False:
-        return one_chunk(shape)
-    return chunks
 
 
 def _is_empty(chunks: Any) -> bool:
@@ -329,33 +312,6 @@ def _refuse(zarr_format: int, **parameters: Any) -> None:
             raise ValueError(f"{name} cannot be used for arrays with zarr_format {zarr_format}.{_INSTEAD[name]}")
 
 
-def split_codecs(codecs: Iterable[Any]) -> dict[str, Any]:
-    """Split a list of codecs into filters, serializer and compressors.
-
-    Raises
-    ------
-    TypeError
-        If an entry is no codec of format 3, or the order of the codecs is impossible.
-    ValueError
-        If there is not exactly one array-to-bytes codec.
-
-    Examples
-    --------
-    >>> from zarr.codecs import BytesCodec, GzipCodec
-    >>> sorted(split_codecs([BytesCodec(), GzipCodec()]))
-    ['compressors', 'filters', 'serializer']
-    """
-    parsed = parse_codecs(codecs)
-    count = sum(isinstance(codec, ArrayBytesCodec) for codec in parsed)
-    if count != 1:
-        raise ValueError(
-            f"exactly one codec must turn the array into bytes (BytesCodec, ShardingCodec …); among these are "
-            f"{count}: {parsed}"
-        )
-    filters, serializer, compressors = sort_codecs(parsed)
-    return {"filters": filters, "serializer": serializer, "compressors": compressors}
-
-
 def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of an array like another one; those that the caller gives take precedence.
 
@@ -372,13 +328,8 @@ def like_parameters(model: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         return {**_inherited(metadata, given), **given}
     if not isinstance(getattr(model, "shape", None), tuple):
         model = np.asarray(model)
-    inherited = {name: value for name, value in _like_any_object(model).items() if value is not None}
-    return {**inherited, **given}
-
-
-def _like_any_object(model: Any) -> dict[str, Any]:
-    """Return the shape of an object that is no zarr array, and its dtype and chunks or None."""
-    return {"shape": tuple(model.shape), "dtype": getattr(model, "dtype", None), "chunks": chunks_of(model)}
+    inherited = {"shape": tuple(model.shape), "dtype": getattr(model, "dtype", None), "chunks": chunks_of(model)}
+    return {**{name: value for name, value in inherited.items() if value is not None}, **given}
 
 
 def chunks_of(model: Any) -> tuple[int, ...] | None:
@@ -420,8 +371,8 @@ def _inherited(metadata: ArrayV2Metadata | ArrayV3Metadata, given: Mapping[str, 
                 dimension_separator=metadata.dimension_separator,
             )
         return inherited
-    sharding = [codec for codec in metadata.codecs if isinstance(codec, ShardingCodec)]
-    inherited["chunks"] = sharding[0].chunk_shape if sharding and not same else _inherited_chunks(metadata, given)
+    sharding = None if same else metadata.sharding_codec
+    inherited["chunks"] = _inherited_chunks(metadata, given) if sharding is None else sharding.chunk_shape
     if same:
         inherited.update(zarr_format=3, codecs=metadata.codecs, chunk_key_encoding=metadata.chunk_key_encoding)
         if "chunks" in given or "chunk_shape" in given:
@@ -476,17 +427,8 @@ def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[
     codec = parse_numcodec(object_codec, "object codec")
     name: Any = {"name": "|O", "object_codec_id": codec.codec_id}
     filters = parameters["filters"]
-    others = () if is_auto(filters) or filters is None else tuple(filters)
+    others = () if is_auto(filters) else as_tuple(filters)
     return {"dtype": get_data_type_from_json(name, zarr_format=2), "filters": (codec, *others)}
-
-
-def one_chunk(shape: Any) -> tuple[int, ...]:
-    """Return the chunk shape of an array with a single chunk; a chunk has a length of at least 1 on each axis."""
-    lengths = (shape,) if isinstance(shape, int | np.integer) else shape
-    return tuple(max(int(length), 1) for length in lengths)
-
-
-OBJECT_CODECS = ("vlen-utf8", "vlen-bytes", "vlen-array", "json2", "msgpack2", "pickle")
 
 
 def implied_object_codec(parameters: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
@@ -500,15 +442,10 @@ def implied_object_codec(parameters: Mapping[str, Any]) -> tuple[Mapping[str, An
     if isinstance(dtype, str) and dtype.startswith("array:"):
         return {**parameters, "dtype": object}, {"id": "vlen-array", "dtype": dtype.removeprefix("array:")}
     if dtype is object or (isinstance(dtype, str | np.dtype) and dtype in ("O", "object", "|O")):
-        listed = () if is_auto(filters) or filters is None else tuple(filters)
-        if listed and getattr(listed[0], "codec_id", None) in OBJECT_CODECS:
+        listed = () if is_auto(filters) else as_tuple(filters)
+        if listed and getattr(listed[0], "codec_id", None) in (*SELF_SUFFICIENT_OBJECT_CODECS, "vlen-array"):
             return {**parameters, "filters": listed[1:] or None}, listed[0]
     return parameters, None
-
-
-IGNORED_BY_DATASETS = (
-    "chunk_store", "cache_metadata", "cache_attrs", "object_codec", "meta_array", "path", "partial_decompress",
-)  # fmt: skip
 
 
 def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -520,18 +457,12 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         ``chunks`` may be a bool, ``compressor`` a single codec, ``dimension_separator`` and ``write_empty_chunks`` are
         moved to their present place; parameters without effect are left out.
     """
-    parameters = {name: value for name, value in given.items() if name not in IGNORED_BY_DATASETS}
+    ignored = {*WITHOUT_EFFECT, "object_codec", "path"}
+    parameters = {name: value for name, value in given.items() if name not in ignored}
     if not H5PY_PARAMETERS.isdisjoint(parameters):
         parameters.update(translate_h5py(parameters))
-    for name in ("chunks", "filters"):
-        if name in parameters and parameters[name] is None:
-            del parameters[name]
-    chunks = parameters.get("chunks")
-    if chunks is True:
-        del parameters["chunks"]
-    elif chunks is False:
-        shape = parameters.get("shape")
-        parameters["chunks"] = one_chunk(np.shape(parameters["data"]) if shape is None else shape)
+    if "filters" in parameters and parameters["filters"] is None:
+        del parameters["filters"]
     if "compressor" in parameters:
         compressor = plain_compressor(parameters.pop("compressor"))
         if not _is_default(compressor):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from zarr.arrays.io.selection import elements_of, pop_fields, vectorized_kind
+from zarr.arrays.io.selection import pop_fields, vectorized_kind
 from zarr.arrays.methods.array_api import StandardMethods
 
 
@@ -20,12 +20,10 @@ class OIndex:
     array: StandardMethods
 
     def __getitem__(self, selection: Any) -> Any:
-        fields, selection = pop_fields(selection)
-        return self.array.get_orthogonal_selection(selection, fields=fields)
+        return self.array.get_orthogonal_selection(selection)
 
     def __setitem__(self, selection: Any, value: Any) -> None:
-        fields, selection = pop_fields(selection)
-        self.array.set_orthogonal_selection(selection, value, fields=fields)
+        self.array.set_orthogonal_selection(selection, value)
 
 
 @dataclass(frozen=True)
@@ -36,16 +34,11 @@ class VIndex:
 
     def __getitem__(self, selection: Any) -> Any:
         fields, selection = pop_fields(selection)
-        if vectorized_kind(selection, self.array.shape) == "mask":
-            return self.array.get_mask_selection(selection, fields=fields)
-        return self.array.get_coordinate_selection(selection, fields=fields)
+        return self.array._get(vectorized_kind(selection, self.array.shape), selection, fields=fields)
 
     def __setitem__(self, selection: Any, value: Any) -> None:
         fields, selection = pop_fields(selection)
-        if vectorized_kind(selection, self.array.shape) == "mask":
-            self.array.set_mask_selection(selection, value, fields=fields)
-        else:
-            self.array.set_coordinate_selection(selection, value, fields=fields)
+        self.array._set(vectorized_kind(selection, self.array.shape), selection, value, fields=fields)
 
 
 @dataclass(frozen=True)
@@ -55,12 +48,10 @@ class BlockIndex:
     array: StandardMethods
 
     def __getitem__(self, selection: Any) -> Any:
-        fields, selection = pop_fields(selection)
-        return self.array.get_block_selection(selection, fields=fields)
+        return self.array.get_block_selection(selection)
 
     def __setitem__(self, selection: Any, value: Any) -> None:
-        fields, selection = pop_fields(selection)
-        self.array.set_block_selection(selection, value, fields=fields)
+        self.array.set_block_selection(selection, value)
 
 
 @dataclass(frozen=True)
@@ -71,8 +62,7 @@ class AsyncOIndex:
 
     async def getitem(self, selection: Any) -> Any:
         """Read a selection that indexes each axis by itself."""
-        fields, selection = pop_fields(selection)
-        return await self.array.get_orthogonal_selection(selection, fields=fields)
+        return await self.array.get_orthogonal_selection(selection)
 
 
 @dataclass(frozen=True)
@@ -83,18 +73,15 @@ class AsyncVIndex:
 
     async def getitem(self, selection: Any) -> Any:
         """Read points or a mask."""
-        fields, selection = pop_fields(selection)
-        if vectorized_kind(selection, self.array.shape) == "mask":
-            return await self.array.get_mask_selection(selection, fields=fields)
-        return await self.array.get_coordinate_selection(selection, fields=fields)
+        return await VIndex(self.array)[selection]  # what the methods of an AsyncArray return is awaited
 
 
-def iterate_rows(array: StandardMethods, first: int = 0) -> Iterator[Any]:
+def iterate_rows(array: Any, first: int = 0) -> Iterator[Any]:
     """Yield the elements of the first dimension, one after the other; no chunk is read twice.
 
     Parameters
     ----------
-    array : Array
+    array : Array or LazyArray
     first : int
         The element to begin with.
 
@@ -111,11 +98,10 @@ def iterate_rows(array: StandardMethods, first: int = 0) -> Iterator[Any]:
     """
     if array.ndim == 0:
         return
-    axis = array._handle.layout.grid.axes[0]
-    for i in range(axis.nchunks):
-        span = elements_of(axis, i, i + 1)
-        if span.stop <= first:
-            continue
-        rows = array[span]
-        for place in range(max(0, first - span.start), len(rows)):
-            yield rows[place, ...]
+    start = 0
+    for count in array.read_chunk_sizes[0]:
+        if start + count > first:
+            rows = array[start : start + count]
+            for place in range(max(0, first - start), count):
+                yield rows[place, ...]
+        start += count

@@ -140,9 +140,7 @@ class OlderNodeMembers(NodeFace):
 
     _chunk_store = _store
 
-    @property
-    def _path(self) -> str:
-        return self.store_path.path
+    _path = NodeFace.path
 
     def info_items(self) -> list[tuple[str, str]]:
         """Return the rows of ``info``, as pairs of texts.
@@ -420,9 +418,7 @@ class ArrayFace(NodeFace):
     def _chunk_grid(self) -> ChunkGrid:
         return self._handle.state.chunk_grid
 
-    @property
-    def _chunk_grid_shape(self) -> tuple[int, ...]:
-        return self._handle.layout.grid.cdata_shape
+    _chunk_grid_shape = cdata_shape
 
     @property
     def _shard_grid_shape(self) -> tuple[int, ...]:

@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from zarr import dtype as _dtype
-from zarr._lazy import LazyModule, hashlib, numcodecs
+from zarr._lazy import LazyModule, numcodecs
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.methods.properties import ArrayFace, OlderNodeMembers
-from zarr.chunks import shapes
 from zarr.registry import get_codec_class
-from zarr.steps.requests import Get, Steps
 from zarr.storage.path import StorePath
 from zarr.types import parse_shapelike
 
@@ -32,21 +30,6 @@ else:
     codecs, synchronizers = LazyModule("zarr.arrays.create.codecs"), LazyModule("zarr.runners.locks.synchronizers")
     indexers = LazyModule("zarr.arrays.methods.indexers")
     change = LazyModule("zarr.arrays.change")
-
-DOCUMENTS = {2: (".zarray", ".zattrs"), 3: ("zarr.json",)}
-
-
-def digest_steps(handle: ArrayHandle, hashname: str) -> Steps[bytes]:
-    """Return the checksum of all stored values of an array, in the order of their places, and of its documents."""
-    checksum = hashlib.new(hashname)
-    metadata, path = handle.metadata, handle.store_path.path
-    prefix = f"{path}/" if path else ""
-    shape = handle.layout.outer.cdata_shape
-    keys = [metadata.encode_chunk_key(coords) for coords in shapes.cells([range(n) for n in shape])]
-    for key in (*keys, *DOCUMENTS[metadata.zarr_format]):
-        value = yield Get(prefix + key)
-        checksum.update(b"" if value is None else value.to_bytes())
-    return checksum.digest()
 
 
 class OlderMembers(OlderNodeMembers, ArrayFace):
@@ -96,8 +79,7 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         return f"{self.path}/" if self.path else ""
 
     def _chunk_key(self, chunk_coords: tuple[int, ...]) -> str:
-        key: str = self.metadata.encode_chunk_key(chunk_coords)
-        return self._key_prefix + key
+        return self._handle.layout.key(chunk_coords)
 
     def _read_attributes(self) -> None:
         self._run(change.refresh_steps(self._handle))
@@ -129,7 +111,7 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         for place in (start, end):
             if place is not None and (not isinstance(place, int | np.integer) or place < 0):
                 raise ValueError(f"islice counts from the front: start and end are integers from 0, got {place!r}")
-        return islice(indexers.iterate_rows(self, start or 0), None if end is None else max(0, end - (start or 0)))  # type: ignore[arg-type]
+        return islice(indexers.iterate_rows(self, start or 0), None if end is None else max(0, end - (start or 0)))
 
     def digest(self, hashname: str = "sha1") -> bytes:
         """Return a checksum of the stored array: its encoded chunks, its attributes and its document.
@@ -155,7 +137,7 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         >>> len(zarr.array([1, 2]).digest("md5"))
         16
         """
-        found: bytes = self._run(digest_steps(self._handle, hashname))
+        found: bytes = self._run(change.digest_steps(self._handle, hashname))
         return found
 
     def hexdigest(self, hashname: str = "sha1") -> str:

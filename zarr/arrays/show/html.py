@@ -22,8 +22,6 @@ MAX_CELLS = 40
 """Number of cells along one side of a drawing; with more chunks, a cell stands for several."""
 MAX_ATTRIBUTES, MAX_TEXT = 20, 200
 _LONG, _SHORT = 240.0, 36.0
-_SURE_PRODUCT = 2**50
-"""For up to this number of chunks of a dimension, their numbers times the cells fit into 64 bits."""
 _CELL = "text-align:left;padding:1px 8px 1px 0;vertical-align:top"
 
 
@@ -112,15 +110,9 @@ def chunk_counts(
     found = np.zeros(cells, dtype=np.int64)
     if len(stored):
         row = np.zeros(len(stored), dtype=np.int64) if len(shape) == 1 else stored[:, -2]
-        np.add.at(found, (_cell_of(row, rows, cells[0]), _cell_of(stored[:, -1], columns, cells[1])), 1)
+        np.add.at(found, (row * cells[0] // rows, stored[:, -1] * cells[1] // columns), 1)
     every = np.outer(_chunks_per_cell(rows, cells[0]), _chunks_per_cell(columns, cells[1]))
     return found, every * prod(shape[:-2])
-
-
-def _cell_of(chunk: NDArray[np.int64], chunks: int, cells: int) -> NDArray[np.int64]:
-    """Return the cell of each of some chunks, for a dimension with this number of chunks."""
-    wide = chunk.astype(object) if chunks > _SURE_PRODUCT else chunk
-    return (wide * cells // chunks).astype(np.int64)
 
 
 def _chunks_per_cell(chunks: int, cells: int) -> NDArray[np.object_]:

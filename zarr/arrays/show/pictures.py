@@ -12,33 +12,12 @@ import numpy.typing as npt
 
 from zarr._lazy import load_extra
 from zarr.arrays.change import stored_chunks_steps
-from zarr.arrays.io.selection import expand_ellipsis
 from zarr.arrays.show.cf import coordinate, decode, dimension_names, label_of
+from zarr.arrays.views.composition import ViewSelection, compose, stored_items, whole
+from zarr.dtype.scalars import is_small
 
 MAX_ELEMENTS: Final = 4_000_000
 """Maximum number of elements in a picture; of larger selections, every second, every fourth … is read."""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """The part of an array that a picture shows.
-
-    Parameters
-    ----------
-    items : tuple of int and range
-        For each dimension the one index, or the indices that are shown.
-    """
-
-    items: tuple[int | range, ...]
-
-    @property
-    def axes(self) -> tuple[int, ...]:
-        """The dimensions that are shown."""
-        return tuple(axis for axis, item in enumerate(self.items) if isinstance(item, range))
-
-    def selection(self) -> tuple[int | slice, ...]:
-        """Return the selection for the brackets of the array."""
-        return tuple(item if isinstance(item, int) else slice(item.start, item.stop, item.step) for item in self.items)
 
 
 def parse_items(shape: tuple[int, ...], selection: Any) -> tuple[int | range, ...]:
@@ -47,9 +26,9 @@ def parse_items(shape: tuple[int, ...], selection: Any) -> tuple[int | range, ..
     Raises
     ------
     IndexError
-        If it has too many items, or an index is out of bounds.
+        If it has too many items, an index is out of bounds, or an item cannot select.
     TypeError
-        If an item is neither an integer nor a slice.
+        If an item is an array or a list.
     ValueError
         If a slice has a negative step.
 
@@ -58,24 +37,16 @@ def parse_items(shape: tuple[int, ...], selection: Any) -> tuple[int | range, ..
     >>> parse_items((10, 20, 30), (..., -1, slice(0, 20, 5)))
     (range(0, 10), 19, range(0, 20, 5))
     """
-    given = () if selection is None else selection if isinstance(selection, tuple) else (selection,)
-    items = expand_ellipsis(given, len(shape))
-    return tuple(_parse_item(item, length) for item, length in zip(items, shape, strict=True))
+    parsed = compose(whole(shape), () if selection is None else selection).items
+    items = tuple(item for item in parsed if not isinstance(item, np.ndarray))
+    if len(items) < len(parsed):
+        raise TypeError(f"a selection to be shown has integers and slices, got {selection!r}")
+    if any(isinstance(item, range) and item.step < 1 for item in items):
+        raise ValueError(f"the step of a selection to draw must be positive, got {selection!r}")
+    return items
 
 
-def _parse_item(item: Any, length: int) -> int | range:
-    if isinstance(item, slice):
-        if item.step is not None and item.step < 1:
-            raise ValueError(f"the step of a selection to draw must be positive, got {item.step}")
-        return range(*item.indices(length))
-    if isinstance(item, (int, np.integer)) and not isinstance(item, bool):
-        if not -length <= item < length:
-            raise IndexError(f"index {item} is out of bounds for a dimension of length {length}")
-        return int(item) % length
-    raise TypeError(f"a selection to be shown has integers and slices, got {item!r}")
-
-
-def choose_shown(shape: tuple[int, ...], selection: Any, max_elements: int = MAX_ELEMENTS) -> Shown:
+def choose_shown(shape: tuple[int, ...], selection: Any, max_elements: int = MAX_ELEMENTS) -> ViewSelection:
     """Choose the shown part: the last two dimensions of the selection, the middle of others, with steps if large.
 
     Raises
@@ -88,18 +59,16 @@ def choose_shown(shape: tuple[int, ...], selection: Any, max_elements: int = MAX
     >>> choose_shown((9, 100, 200), None, max_elements=10_000).items
     (4, range(0, 100), range(0, 200, 2))
     """
-    items = list(parse_items(shape, selection))
-    axes = [axis for axis, item in enumerate(items) if isinstance(item, range)]
-    if not axes or any(not len(items[axis]) for axis in axes):  # type: ignore[arg-type]
-        raise ValueError(f"a selection of shape {tuple(len(items[axis]) for axis in axes)} shows no picture")  # type: ignore[arg-type]
-    for axis in axes[:-2]:
-        item = items[axis]
-        items[axis] = item[len(item) // 2]  # type: ignore[index,arg-type]
-    ranges: dict[int, range] = {axis: items[axis] for axis in axes[-2:]}  # type: ignore[misc]
-    while np.prod([len(item) for item in ranges.values()], dtype=object) > max_elements:
+    items = parse_items(shape, selection)
+    several = [(axis, item) for axis, item in enumerate(items) if isinstance(item, range)]
+    if not several or not all(item for _, item in several):
+        raise ValueError(f"a selection of shape {tuple(len(item) for _, item in several)} shows no picture")
+    middles, ranges = {axis: item[len(item) // 2] for axis, item in several[:-2]}, dict(several[-2:])
+    while math.prod(map(len, ranges.values())) > max_elements:
         longest = max(ranges, key=lambda axis: len(ranges[axis]))
         ranges[longest] = ranges[longest][::2]
-    return Shown(tuple(ranges.get(axis, item) for axis, item in enumerate(items)))
+    shown = {**middles, **ranges}
+    return ViewSelection(tuple(shown.get(axis, item) for axis, item in enumerate(items)), tuple(ranges))
 
 
 def plot(
@@ -149,11 +118,11 @@ def plot(
     """
     shown = choose_shown(array.shape, selection, max_elements)
     kinds = "biufmM" if len(shown.axes) == 1 else "biuf"
-    if array.dtype.kind not in kinds and not _is_small_float(array.dtype):
+    if array.dtype.kind not in kinds and not is_small(array.dtype):
         dimensions = f"{len(shown.axes)} dimension{'s'[: len(shown.axes) - 1]}"
         raise TypeError(f"elements of {array.dtype} cannot be drawn in {dimensions}: convert them first")
     pyplot = load_extra("matplotlib.pyplot", "plot", "a picture") if ax is None else None
-    values = decode(array, _drawable(np.asarray(array[shown.selection()])))
+    values = decode(array, _drawable(np.asarray(array[stored_items(shown)])))
     if pyplot is not None:
         _, ax = pyplot.subplots(layout="constrained")
     label = label_of(array, values, getattr(array, "basename", "") or "value")
@@ -161,10 +130,6 @@ def plot(
     draw(ax, array, shown, values, label, options)
     ax.set_title(_title_of(array, shown))
     return ax
-
-
-def _is_small_float(dtype: np.dtype[Any]) -> bool:
-    return dtype.kind == "V" and dtype.names is None and dtype.isbuiltin == 2  # bfloat16 and others of ml_dtypes
 
 
 def _drawable(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -213,7 +178,7 @@ class Places:
         return float(numbers[0] - step / 2), float(numbers[-1] + step / 2)
 
 
-def _places_of(array: Any, shown: Shown, axis: int) -> Places:
+def _places_of(array: Any, shown: ViewSelection, axis: int) -> Places:
     picked = cast("range", shown.items[axis])
     found = coordinate(array, axis, picked)
     if found is not None:
@@ -221,7 +186,7 @@ def _places_of(array: Any, shown: Shown, axis: int) -> Places:
     return Places(np.asarray(picked), dimension_names(array)[axis] or f"dimension {axis}", given=False)
 
 
-def _title_of(array: Any, shown: Shown) -> str:
+def _title_of(array: Any, shown: ViewSelection) -> str:
     """Return the path of the array, and the indices of the dimensions that are not shown."""
     labels = []
     for axis, item in enumerate(shown.items):
@@ -238,7 +203,7 @@ def _written(value: Any) -> str:
 
 
 def _draw_line(
-    ax: Any, array: Any, shown: Shown, values: npt.NDArray[Any], label: str, options: dict[str, Any]
+    ax: Any, array: Any, shown: ViewSelection, values: npt.NDArray[Any], label: str, options: dict[str, Any]
 ) -> None:
     places = _places_of(array, shown, shown.axes[0])
     ax.plot(places.values, values, **options)
@@ -246,7 +211,7 @@ def _draw_line(
 
 
 def _draw_image(
-    ax: Any, array: Any, shown: Shown, values: npt.NDArray[Any], label: str, options: dict[str, Any]
+    ax: Any, array: Any, shown: ViewSelection, values: npt.NDArray[Any], label: str, options: dict[str, Any]
 ) -> None:
     if values.dtype.kind == "M":
         raise TypeError("dates cannot be drawn as an image: select one dimension")

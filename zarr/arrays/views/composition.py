@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zarr.arrays.io.selection import as_items, expand_ellipsis, index_array, is_integer
+from zarr.chunks.normalize import is_regular_1d
 from zarr.errors import BoundsCheckError
 
 Index = int | range | NDArray[np.int64]
@@ -269,5 +270,4 @@ def regular_length(lengths: tuple[int, ...]) -> int | None:
     """Return the length of chunks that are equal except for the last; None if they differ."""
     if not lengths:
         return 1
-    first = lengths[0]
-    return first if all(n == first for n in lengths[:-1]) and lengths[-1] <= first else None
+    return lengths[0] if is_regular_1d(lengths) else None

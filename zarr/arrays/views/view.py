@@ -14,6 +14,7 @@ from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import get_selection_steps
 from zarr.arrays.io.selection import Fields, as_items, field_dtype, is_bool_array, pop_fields
 from zarr.arrays.io.writing import as_elements, prepare_value, set_selection_steps
+from zarr.arrays.methods.indexers import iterate_rows
 from zarr.arrays.views import composition
 from zarr.arrays.views.composition import ViewSelection
 from zarr.dtype.types.nullable import shown_dtype
@@ -67,20 +68,6 @@ def as_points(selection: ViewSelection, points: Any) -> tuple[Any, ...]:
             raise IndexError(f"a mask of a view has its shape {selection.shape}, got {items[0].shape}")
         items = np.nonzero(np.asarray(items[0]))
     return composition.stored_points(selection, items)
-
-
-def read_points_steps(handle: ArrayHandle, selection: ViewSelection, points: Any, fields: Fields) -> Steps[Any]:
-    """Read points of a view."""
-    check_inside(handle, selection)
-    return (yield from get_selection_steps(handle, "coordinate", as_points(selection, points), fields=fields))
-
-
-def write_points_steps(
-    handle: ArrayHandle, selection: ViewSelection, points: Any, value: Any, fields: Fields
-) -> Steps[None]:
-    """Write to points of a view."""
-    check_inside(handle, selection)
-    yield from set_selection_steps(handle, "coordinate", as_points(selection, points), value, fields=fields)
 
 
 TView = TypeVar("TView", bound="ViewFace")
@@ -333,12 +320,7 @@ class LazyArray(ViewFace):
         """Iterate over the first dimension; the elements of one row of chunks are read together."""
         if not self.ndim:
             raise TypeError("iteration over a 0-dimensional view")
-        start = 0
-        for count in self.read_chunk_sizes[0]:
-            rows = self[start : start + count]
-            start += count
-            for place in range(count):
-                yield rows[place, ...]
+        return iterate_rows(self)
 
 
 @dataclass(frozen=True)
@@ -361,13 +343,18 @@ class ViewVIndex:
     view: LazyArray
 
     def __getitem__(self, selection: Any) -> Any:
-        handle, view = self.view._handle, self.view
-        return handle.run(read_points_steps(handle, view._selection, selection, view._fields))
+        handle, points, fields = self._stored(selection)
+        return handle.run(get_selection_steps(handle, "coordinate", points, fields=fields))
 
     def __setitem__(self, selection: Any, value: Any) -> None:
-        handle, view = self.view._handle, self.view
-        steps = write_points_steps(handle, view._selection, selection, value, view._fields)
-        handle.run(steps)
+        handle, points, fields = self._stored(selection)
+        handle.run(set_selection_steps(handle, "coordinate", points, value, fields=fields))
+
+    def _stored(self, points: Any) -> tuple[ArrayHandle, tuple[Any, ...], Fields]:
+        """Return the array, the points in it, and the fields."""
+        view = self.view
+        check_inside(view._handle, view._selection)
+        return view._handle, as_points(view._selection, points), view._fields
 
 
 class AsyncLazyArray(ViewFace):
