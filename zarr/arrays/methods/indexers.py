@@ -20,10 +20,12 @@ class OIndex:
     array: StandardMethods
 
     def __getitem__(self, selection: Any) -> Any:
-        return self.array.get_orthogonal_selection(selection)
+        fields, selection = pop_fields(selection)
+        return self.array.get_orthogonal_selection(selection, fields=fields)
 
     def __setitem__(self, selection: Any, value: Any) -> None:
-        self.array.set_orthogonal_selection(selection, value)
+        fields, selection = pop_fields(selection)
+        self.array.set_orthogonal_selection(selection, value, fields=fields)
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,16 @@ class VIndex:
 
     def __getitem__(self, selection: Any) -> Any:
         fields, selection = pop_fields(selection)
-        return self.array._get(vectorized_kind(selection, self.array.shape), selection, fields=fields)
+        if vectorized_kind(selection, self.array.shape) == "mask":
+            return self.array.get_mask_selection(selection, fields=fields)
+        return self.array.get_coordinate_selection(selection, fields=fields)
 
     def __setitem__(self, selection: Any, value: Any) -> None:
         fields, selection = pop_fields(selection)
-        self.array._set(vectorized_kind(selection, self.array.shape), selection, value, fields=fields)
+        if vectorized_kind(selection, self.array.shape) == "mask":
+            self.array.set_mask_selection(selection, value, fields=fields)
+        else:
+            self.array.set_coordinate_selection(selection, value, fields=fields)
 
 
 @dataclass(frozen=True)
@@ -48,10 +55,12 @@ class BlockIndex:
     array: StandardMethods
 
     def __getitem__(self, selection: Any) -> Any:
-        return self.array.get_block_selection(selection)
+        fields, selection = pop_fields(selection)
+        return self.array.get_block_selection(selection, fields=fields)
 
     def __setitem__(self, selection: Any, value: Any) -> None:
-        self.array.set_block_selection(selection, value)
+        fields, selection = pop_fields(selection)
+        self.array.set_block_selection(selection, value, fields=fields)
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,8 @@ class AsyncOIndex:
 
     async def getitem(self, selection: Any) -> Any:
         """Read a selection that indexes each axis by itself."""
-        return await self.array.get_orthogonal_selection(selection)
+        fields, selection = pop_fields(selection)
+        return await self.array.get_orthogonal_selection(selection, fields=fields)
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,10 @@ class AsyncVIndex:
 
     async def getitem(self, selection: Any) -> Any:
         """Read points or a mask."""
-        return await VIndex(self.array)[selection]  # what the methods of an AsyncArray return is awaited
+        fields, selection = pop_fields(selection)
+        if vectorized_kind(selection, self.array.shape) == "mask":
+            return await self.array.get_mask_selection(selection, fields=fields)
+        return await self.array.get_coordinate_selection(selection, fields=fields)
 
 
 def iterate_rows(array: Any, first: int = 0) -> Iterator[Any]:

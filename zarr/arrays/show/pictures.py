@@ -13,7 +13,7 @@ import numpy.typing as npt
 from zarr._lazy import load_extra
 from zarr.arrays.change import stored_chunks_steps
 from zarr.arrays.show.cf import coordinate, decode, dimension_names, label_of
-from zarr.arrays.views.composition import ViewSelection, compose, stored_items, whole
+from zarr.arrays.views.composition import Index, ViewSelection, compose, stored_items, whole
 from zarr.dtype.scalars import is_small
 
 MAX_ELEMENTS: Final = 4_000_000
@@ -67,7 +67,7 @@ def choose_shown(shape: tuple[int, ...], selection: Any, max_elements: int = MAX
     while math.prod(map(len, ranges.values())) > max_elements:
         longest = max(ranges, key=lambda axis: len(ranges[axis]))
         ranges[longest] = ranges[longest][::2]
-    shown = {**middles, **ranges}
+    shown: dict[int, Index] = {**middles, **ranges}
     return ViewSelection(tuple(shown.get(axis, item) for axis, item in enumerate(items)), tuple(ranges))
 
 

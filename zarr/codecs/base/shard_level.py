@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 
 import zarr_core
-from zarr.abc.store import RangeByteRequest, SuffixByteRequest
+from zarr.abc import store
 from zarr.buffer import Buffer
 from zarr.codecs.base.bound import AnyArray, as_bytes
 from zarr.codecs.base.chain import CodecChain
@@ -97,10 +97,11 @@ class ShardLevel:
         assert size is not None, "index codecs have a fixed size; ShardingCodec checks that"
         return size
 
-    def index_range(self, nchunks: int | None = None) -> RangeByteRequest | SuffixByteRequest:
+    def index_range(self, nchunks: int | None = None) -> store.RangeByteRequest | store.SuffixByteRequest:
         """Return where the index of so many inner chunks lies in a shard."""
         nbytes = self.index_nbytes(nchunks)
-        return RangeByteRequest(0, nbytes) if self.index_location == "start" else SuffixByteRequest(nbytes)
+        at_start = self.index_location == "start"
+        return store.RangeByteRequest(0, nbytes) if at_start else store.SuffixByteRequest(nbytes)
 
     def index_bytes(self, shard: AnyBytes, nchunks: int | None = None) -> AnyBytes:
         """Return the bytes of the index of a shard that is in memory as a whole."""
