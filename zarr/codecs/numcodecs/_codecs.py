@@ -134,6 +134,10 @@ class _NumcodecsCodec:
         """
         return dict(self._codec.get_config())
 
+    def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> Any:
+        """Raise an error: the size depends on the data."""
+        raise NotImplementedError(f"The encoded size of {self.codec_name} is not known beforehand.")
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}(codec_name={self.codec_name!r}, codec_config={self._parameters!r})"
 
