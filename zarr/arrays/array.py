@@ -10,7 +10,7 @@ from zarr._records import constructed_by
 from zarr.abc.nodes import SynchronousArray
 from zarr.arrays.async_array import AsyncArray, unsaved_face
 from zarr.arrays.handle import ArrayHandle, open_array_steps
-from zarr.arrays.io.reading import getitem_steps
+from zarr.arrays.io.reading import getitem_steps, iterate_rows
 from zarr.arrays.methods.array_api import StandardMethods
 from zarr.arrays.methods.version2 import OlderMembers
 from zarr.chunks.spec import ArrayConfigLike
@@ -445,7 +445,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the first dimension; each row of chunks is read once."""
-        return indexers.iterate_rows(self)
+        return iterate_rows(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Array):

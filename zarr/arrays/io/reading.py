@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -243,3 +244,34 @@ def _foreign_steps(
         target[...] = result
         return target
     return buffer.as_scalar() if scalar and plan.shape == () else buffer.as_ndarray_like()
+
+
+def iterate_rows(array: Any, first: int = 0) -> Iterator[Any]:
+    """Yield the elements of the first dimension, one after the other; no chunk is read twice.
+
+    Parameters
+    ----------
+    array : Array or LazyArray
+    first : int
+        The element to begin with.
+
+    Yields
+    ------
+    numpy.ndarray
+        A view of rows that were read together; copy it to free the other rows.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> [int(row) for row in iterate_rows(zarr.array([3, 1, 2]))]
+    [3, 1, 2]
+    """
+    if array.ndim == 0:
+        return
+    start = 0
+    for count in array.read_chunk_sizes[0]:
+        if start + count > first:
+            rows = array[start : start + count]
+            for place in range(max(0, first - start), count):
+                yield rows[place, ...]
+        start += count

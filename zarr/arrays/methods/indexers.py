@@ -5,7 +5,6 @@ They call the public methods of their array, as in zarr-python: a subclass that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,34 +86,3 @@ class AsyncVIndex:
         if vectorized_kind(selection, self.array.shape) == "mask":
             return await self.array.get_mask_selection(selection, fields=fields)
         return await self.array.get_coordinate_selection(selection, fields=fields)
-
-
-def iterate_rows(array: Any, first: int = 0) -> Iterator[Any]:
-    """Yield the elements of the first dimension, one after the other; no chunk is read twice.
-
-    Parameters
-    ----------
-    array : Array or LazyArray
-    first : int
-        The element to begin with.
-
-    Yields
-    ------
-    numpy.ndarray
-        A view of rows that were read together; copy it to free the other rows.
-
-    Examples
-    --------
-    >>> import zarr
-    >>> [int(row) for row in iterate_rows(zarr.array([3, 1, 2]))]
-    [3, 1, 2]
-    """
-    if array.ndim == 0:
-        return
-    start = 0
-    for count in array.read_chunk_sizes[0]:
-        if start + count > first:
-            rows = array[start : start + count]
-            for place in range(max(0, first - start), count):
-                yield rows[place, ...]
-        start += count

@@ -16,6 +16,7 @@ from zarr import dtype as _dtype
 from zarr._lazy import LazyModule, numcodecs
 from zarr.abc.codec import ArrayArrayCodec
 from zarr.arrays.handle import ArrayHandle
+from zarr.arrays.io.reading import iterate_rows
 from zarr.arrays.methods.properties import ArrayFace, OlderNodeMembers
 from zarr.registry import get_codec_class
 from zarr.storage.path import StorePath
@@ -24,11 +25,9 @@ from zarr.types import parse_shapelike
 if TYPE_CHECKING:
     from zarr.arrays import change
     from zarr.arrays.create import codecs
-    from zarr.arrays.methods import indexers
     from zarr.runners.locks import synchronizers
 else:
     codecs, synchronizers = LazyModule("zarr.arrays.create.codecs"), LazyModule("zarr.runners.locks.synchronizers")
-    indexers = LazyModule("zarr.arrays.methods.indexers")
     change = LazyModule("zarr.arrays.change")
 
 
@@ -111,7 +110,7 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         for place in (start, end):
             if place is not None and (not isinstance(place, int | np.integer) or place < 0):
                 raise ValueError(f"islice counts from the front: start and end are integers from 0, got {place!r}")
-        return islice(indexers.iterate_rows(self, start or 0), None if end is None else max(0, end - (start or 0)))
+        return islice(iterate_rows(self, start or 0), None if end is None else max(0, end - (start or 0)))
 
     def digest(self, hashname: str = "sha1") -> bytes:
         """Return a checksum of the stored array: its encoded chunks, its attributes and its document.

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.io.reading import get_selection_steps
+from zarr.arrays.io.reading import get_selection_steps, iterate_rows
 from zarr.arrays.io.selection import Fields, as_items, field_dtype, is_bool_array, pop_fields
 from zarr.arrays.io.writing import as_elements, prepare_value, set_selection_steps
-from zarr.arrays.methods.indexers import iterate_rows
 from zarr.arrays.views import composition
 from zarr.arrays.views.composition import ViewSelection
 from zarr.dtype.types.nullable import shown_dtype
