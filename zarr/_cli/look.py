@@ -6,26 +6,21 @@ import contextlib
 import webbrowser
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 from typing import Annotated, Any, Literal, cast
 
 import typer
 
 from zarr import serving
-from zarr._cli.answers import columns, finite, say, say_json
+from zarr._cli.answers import columns, finite, say, say_json, say_result
 from zarr._cli.arguments import AsJson, NodePath, Options, Store, parse_place
 from zarr._lazy import load_extra
 from zarr.arrays.array import Array
 from zarr.arrays.show.info import byte_info, human_readable_size
 from zarr.groups.group import Group
-from zarr.runners.choose import runner_for
-from zarr.steps.requests import Gather, Size, ask_steps
 from zarr.storage.keys import ancestors
 from zarr.storage.local.store import LocalStore
-from zarr.tools.contents.blocks import SIZES_AT_ONCE, stored_sizes, stream_keys
 from zarr.tools.contents.canonical import codec_text
-from zarr.tools.contents.listing import can_list
-from zarr.tools.contents.nodes import check_members, expected_keys, walk
+from zarr.tools.contents.nodes import check_members, keys_of, sizes_of, walk
 from zarr.types import METADATA_NAMES
 
 
@@ -79,6 +74,8 @@ def _branch(node: Array[Any] | Group, level: int | None) -> dict[str, Any]:
     for name, member in walk(node, level):
         above, _, own = name.rpartition("/")
         found[name] = _row(own if name else member.name, member)
+        if isinstance(member, Group):
+            found[name]["members"] = []
         if name:
             found[above]["members"].append(found[name])
     return found[""]
@@ -97,8 +94,6 @@ def ls(
         members = list(node.members()) if isinstance(node, Group) else [(node.basename or "/", node)]
     rows = [_row(name, member) for name, member in members]
     if as_json:
-        for row in rows:
-            row.pop("members", None)
         say_json(rows)
     elif long:
         say(columns([_cells(row) for row in rows]))
@@ -108,7 +103,7 @@ def ls(
 
 def _row(name: str, node: Array[Any] | Group) -> dict[str, Any]:
     if isinstance(node, Group):
-        return {"name": name, "kind": "group", "members": []}
+        return {"name": name, "kind": "group"}
     described = describe_array(node, stored=False)
     return {"name": name, "kind": "array", **{key: described[key] for key in ("shape", "dtype", "chunks")}}
 
@@ -237,9 +232,9 @@ def _shape(array: Array[Any], name: str) -> list[int] | None:
 def _stored(array: Array[Any]) -> dict[str, int]:
     """Return the stored part of an array, in chunks, or in shards if it has any."""
     unit = "chunks" if array.metadata.shards is None else "shards"
-    listed = can_list(array.store_path)
-    stored = array._nshards_initialized if listed else sum(1 for _ in stored_sizes(array))
-    size = sum(size for _, size in _key_sizes(array))
+    size = stored = 0
+    for key, nbytes in sizes_of(array.store, keys_of(array)):
+        size, stored = size + nbytes, stored + (array._handle.layout.coords_of(key) is not None)
     return {"bytes_stored": size, f"{unit}_stored": stored, f"{unit}_total": array._nshards}
 
 
@@ -255,10 +250,7 @@ def stat(store: Store, path: NodePath = None, option: Options = None, as_json: A
         if isinstance(node, Group):
             raise TypeError(f"{node.name} is a group: zarr stat describes arrays, zarr du counts the bytes of a group")
         described = describe_array(node)
-    if as_json:
-        say_json(described)
-    else:
-        say(columns([(name, text) for name, text in _rows(described) if text]))
+    say_result(as_json, described, columns([(name, text) for name, text in _rows(described) if text]))
 
 
 def _rows(described: dict[str, Any]) -> list[tuple[str, str]]:
@@ -332,9 +324,6 @@ def _count(node: Array[Any] | Group, depth: int | None) -> tuple[dict[str, int],
 
 
 def _key_sizes(node: Array[Any] | Group) -> Iterator[tuple[str, int]]:
-    """Yield the stored keys below a node, relative to it, with their sizes."""
-    keys = stream_keys(node.store, node.path) if can_list(node.store_path) else expected_keys(node)
-    runner, start = runner_for(node.store), len(node.path) + 1 if node.path else 0
-    while some := list(islice(keys, SIZES_AT_ONCE)):
-        sizes = runner.run(ask_steps(Gather([ask_steps(Size(key)) for key in some], only_requests=True)))
-        yield from ((key[start:], size) for key, size in zip(some, sizes, strict=True) if size is not None)
+    """Return the stored keys below a node, relative to it, with their sizes."""
+    start = len(node.path) + 1 if node.path else 0
+    return ((key[start:], size) for key, size in sizes_of(node.store, keys_of(node)))

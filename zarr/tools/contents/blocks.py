@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice, product
-from typing import Any, Final, TypeAlias, cast
+from itertools import product
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from zarr.abc.store import Store
-from zarr.abc.stores.abilities import is_synchronous
 from zarr.arrays.array import Array
 from zarr.arrays.layout import ArrayLayout
-from zarr.runners.choose import runner_for
-from zarr.runners.sync import sync
-from zarr.steps.requests import Gather, Size, ask_steps
-from zarr.tools.contents.listing import can_list
+from zarr.tools.contents.nodes import can_list, keys_of, sizes_of, stream_keys
 from zarr.tools.plans.executors import TASK_BYTES, Piece
 
 Coords: TypeAlias = tuple[int, ...]
@@ -31,11 +26,6 @@ BLOCK_ELEMENTS: Final = 1 << 20
 
 MOST_BLOCKS: Final = 10_000_000
 """Maximum number of blocks of one array in a tool: their numbers are kept in memory."""
-
-SIZES_AT_ONCE: Final = 1000
-"""Number of chunks whose sizes are requested together."""
-
-_KEYS_AT_ONCE: Final = 4096
 
 
 def block_shape(shape: Sequence[int]) -> Coords:
@@ -95,40 +85,6 @@ def size_of(slices: Slices) -> int:
 # ------------------------------------------------------------------------------------------- stored chunks
 
 
-def stream_keys(store: Store, path: str) -> Iterator[str]:
-    """Yield the keys below a path one by one, so that a listing of any length takes no memory.
-
-    The answer to a request ``List`` is a list; so this is the only place where a store is called without its runner.
-
-    Parameters
-    ----------
-    store : Store
-    path : str
-
-    Examples
-    --------
-    >>> import zarr
-    >>> list(stream_keys(zarr.group(path="a").store, "a"))
-    ['a/zarr.json']
-    """
-    prefix, asked = f"{path}/" if path else "", cast("Any", store)
-    if is_synchronous(store):
-        yield from asked.list_prefix_sync(prefix) if prefix else asked.list_sync()
-        return
-    found = asked.list_prefix(prefix) if prefix else asked.list()
-    while batch := sync(_next_keys(found)):
-        yield from batch
-
-
-async def _next_keys(found: Any) -> list[str]:
-    batch: list[str] = []
-    async for key in found:
-        batch.append(key)
-        if len(batch) == _KEYS_AT_ONCE:
-            break
-    return batch
-
-
 def stored_chunks(array: Array[Any]) -> Iterator[tuple[str, Coords]]:
     """Yield the keys and coordinates of the stored chunks of an array (of its shards, if it has any).
 
@@ -149,17 +105,10 @@ def stored_chunks(array: Array[Any]) -> Iterator[tuple[str, Coords]]:
 
 def stored_sizes(array: Array[Any]) -> Iterator[tuple[Coords, int]]:
     """Yield the stored chunks with their sizes; in a store without listings, each chunk is requested."""
-    layout = array._handle.layout
-    if can_list(array.store_path):
-        asked: Iterator[tuple[str, Coords]] = stored_chunks(array)
-    else:
-        asked = ((layout.key(coords), coords) for coords in product(*map(range, layout.outer.cdata_shape)))
-    runner = runner_for(array.store)
-    while some := list(islice(asked, SIZES_AT_ONCE)):
-        sizes = runner.run(ask_steps(Gather([ask_steps(Size(key)) for key, _ in some], only_requests=True)))
-        for (_, coords), nbytes in zip(some, sizes, strict=True):
-            if nbytes is not None:
-                yield coords, nbytes
+    for key, nbytes in sizes_of(array.store, keys_of(array)):
+        coords = array._handle.layout.coords_of(key)
+        if coords is not None:
+            yield coords, nbytes
 
 
 def chunk_lengths(layout: ArrayLayout) -> Coords:
@@ -199,7 +148,7 @@ def touched_blocks(arrays: Iterable[Array[Any]], block: Coords) -> list[int]:
             region = chunk_region(array._handle.layout, coords)
             ranges = [range(s.start // b, -(-s.stop // b)) for s, b in zip(region, block, strict=True)]
             _check_count(array, len(numbers) + math.prod(map(len, ranges)))
-            numbers.update(map(_numbering(counts), product(*ranges)))
+            numbers.update(_number_of(place, counts) for place in product(*ranges))
     return sorted(numbers)
 
 
@@ -211,16 +160,12 @@ def _check_count(array: Array[Any], count: int) -> None:
         )
 
 
-def _numbering(counts: Coords) -> Any:
-    """Return a function from the place of a block to its number."""
-
-    def number(place: Coords) -> int:
-        found = 0
-        for at, count in zip(place, counts, strict=True):
-            found = found * count + at
-        return found
-
-    return number
+def _number_of(place: Coords, counts: Coords) -> int:
+    """Return the number of the block at a place among the blocks."""
+    found = 0
+    for at, count in zip(place, counts, strict=True):
+        found = found * count + at
+    return found
 
 
 def read_part(array: Array[Any], slices: Slices) -> Any:

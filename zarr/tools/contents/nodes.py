@@ -1,35 +1,37 @@
-"""Find the nodes of a hierarchy, and visit them in order.
+"""Find the nodes of a hierarchy and visit them in order; find its keys, also in stores that do not list them.
 
 All tools and commands that take a place or a node begin here. Nothing here changes a store.
 """
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from itertools import product
-from typing import Any, Final, TypeAlias
+from itertools import islice, product
+from typing import Any, Final, TypeAlias, cast
 
-from zarr.abc.store import is_synchronous
+from zarr.abc.store import Store, is_synchronous
 from zarr.api.opening import open as open_at
 from zarr.api.opening import open_group
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.chunks.spec import parse_array_config
+from zarr.errors import label_of
 from zarr.groups.async_group import AsyncGroup
 from zarr.groups.group import Group
 from zarr.groups.handle import NodeRecord
 from zarr.groups.members import members_steps, named_steps, names_steps
 from zarr.metadata.group import GroupMetadata
+from zarr.runners.choose import runner_for
+from zarr.runners.sync import sync
 from zarr.steps.documents import node_key
-from zarr.steps.requests import Gather, Steps, ask_steps
+from zarr.steps.requests import Gather, Size, Steps, ask_steps
 from zarr.storage.keys import ancestors
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
-from zarr.tools.contents.blocks import stream_keys
-from zarr.tools.contents.listing import can_list, check_listing
 from zarr.types import METADATA_NAMES
 
 Node: TypeAlias = "Array[Any] | Group"
@@ -42,6 +44,14 @@ AT_ONCE: Final = 256
 
 AHEAD: Final = 16
 """Number of groups of a service that are listed together, so that a hierarchy of many groups waits less."""
+
+SIZES_AT_ONCE: Final = 1000
+"""Number of values whose sizes are requested together."""
+
+_KEYS_AT_ONCE: Final = 4096
+
+_HELD: Final = ("_store", "store", "fs", "sync_fs")
+"""Attributes in which wrappers, stores and file systems keep the object below them."""
 
 
 def open_place(place: Any, path: str | None = None, storage_options: dict[str, Any] | None = None) -> StorePath:
@@ -160,8 +170,11 @@ def check_members(node: Node) -> None:
     ValueError
         If the store cannot list, and there is no consolidated metadata.
     """
-    if isinstance(node, Group) and node.metadata.consolidated_metadata is None:
-        check_listing(node.store_path)
+    if isinstance(node, Group) and node.metadata.consolidated_metadata is None and not can_list(node.store_path):
+        raise ValueError(
+            f"{label_of(node.store)!r} cannot list its keys, and the group /{node.path} has no consolidated "
+            "metadata: its members cannot be found. Name an array, or consolidate the metadata where it is written"
+        )
 
 
 def arrays_of(node: Node) -> Iterator[tuple[str, Array[Any]]]:
@@ -194,45 +207,6 @@ def some_of(names: Iterable[str]) -> str:
     known = list(names)
     more = len(known) - MOST_NAMES
     return (", ".join(known[:MOST_NAMES]) or "none") + (f" and {more} more" if more > 0 else "")
-
-
-def expected_keys(node: Node) -> Iterator[str]:
-    """Yield the keys that a node and the nodes below it may have, for stores that cannot list.
-
-    Examples
-    --------
-    >>> import zarr
-    >>> list(expected_keys(zarr.zeros(4, chunks=2)))
-    ['zarr.json', 'c/0', 'c/1']
-    """
-    for _, each in walk(node):
-        kind = ".zarray" if isinstance(each, Array) else ".zgroup"
-        names = ["zarr.json"] if each.metadata.zarr_format == 3 else [kind, ".zattrs", ".zmetadata"]
-        yield from (node_key(each.path, name) for name in names)
-        if isinstance(each, Array):
-            layout = each._handle.layout
-            yield from map(layout.key, product(*map(range, layout.outer.cdata_shape)))
-
-
-def foreign_keys(node: Node) -> Iterator[str]:
-    """Yield the keys below a node that belong to none of its nodes: files of others, and what no group lists.
-
-    Examples
-    --------
-    >>> import zarr
-    >>> list(foreign_keys(zarr.zeros(4, chunks=2)))
-    []
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what is no node: the caller gets it
-        nodes = {each.path: each for _, each in walk(node)}
-    for key in stream_keys(node.store, node.path):
-        above, _, name = key.rpartition("/")
-        owner = next((nodes[path] for path in ancestors(key) if path in nodes), None)
-        is_document = name in METADATA_NAMES and above in nodes
-        is_chunk = isinstance(owner, Array) and owner._handle.layout.coords_of(key) is not None
-        if not is_document and not is_chunk:
-            yield key
 
 
 Listed: TypeAlias = tuple[list[str], list[NodeRecord]]
@@ -283,3 +257,125 @@ def _entered(
         some = [each for each in after if each.name not in known][:ahead]
         known.update(zip([each.name for each in some], run(ask_steps(Gather(map(_listed_steps, some)))), strict=True))
     yield from _below(run, group, depth - 1, ahead, known.pop(group.name, None))
+
+
+# --------------------------------------------------------------------------------------------------- keys
+
+
+def can_list(place: StorePath) -> bool:
+    """Return True if a store lists what is at a place; a web server is asked for a listing of its documents.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> can_list(zarr.group().store_path)
+    True
+    """
+    if not place.store.supports_listing:
+        return False
+    return not is_web(place.store) or sync(_lists_documents(place))
+
+
+def stream_keys(store: Store, path: str) -> Iterator[str]:
+    """Yield the keys below a path one by one, so that a listing of any length takes no memory.
+
+    The answer to a request ``List`` is a list; so this is the only place where a store is called without its runner.
+
+    Parameters
+    ----------
+    store : Store
+    path : str
+
+    Examples
+    --------
+    >>> import zarr
+    >>> list(stream_keys(zarr.group(path="a").store, "a"))
+    ['a/zarr.json']
+    """
+    prefix, asked = f"{path}/" if path else "", cast("Any", store)
+    if is_synchronous(store):
+        yield from asked.list_prefix_sync(prefix) if prefix else asked.list_sync()
+        return
+    found = asked.list_prefix(prefix) if prefix else asked.list()
+    while batch := sync(_next_keys(found)):
+        yield from batch
+
+
+async def _next_keys(found: Any) -> list[str]:
+    batch: list[str] = []
+    async for key in found:
+        batch.append(key)
+        if len(batch) == _KEYS_AT_ONCE:
+            break
+    return batch
+
+
+def expected_keys(node: Node) -> Iterator[str]:
+    """Yield the keys that a node and the nodes below it may have, for stores that cannot list.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> list(expected_keys(zarr.zeros(4, chunks=2)))
+    ['zarr.json', 'c/0', 'c/1']
+    """
+    for _, each in walk(node):
+        kind = ".zarray" if isinstance(each, Array) else ".zgroup"
+        names = ["zarr.json"] if each.metadata.zarr_format == 3 else [kind, ".zattrs", ".zmetadata"]
+        yield from (node_key(each.path, name) for name in names)
+        if isinstance(each, Array):
+            layout = each._handle.layout
+            yield from map(layout.key, product(*map(range, layout.outer.cdata_shape)))
+
+
+def keys_of(node: Node) -> Iterator[str]:
+    """Yield the keys of a node and all below it; those that there may be, if the store cannot list."""
+    return stream_keys(node.store, node.path) if can_list(node.store_path) else expected_keys(node)
+
+
+def sizes_of(store: Store, keys: Iterator[str]) -> Iterator[tuple[str, int]]:
+    """Yield the keys that have values, with the sizes of these; some are requested together."""
+    runner = runner_for(store)
+    while some := list(islice(keys, SIZES_AT_ONCE)):
+        sizes = runner.run(ask_steps(Gather([ask_steps(Size(key)) for key in some], only_requests=True)))
+        yield from ((key, size) for key, size in zip(some, sizes, strict=True) if size is not None)
+
+
+def foreign_keys(node: Node) -> Iterator[str]:
+    """Yield the keys below a node that belong to none of its nodes: files of others, and what no group lists.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> list(foreign_keys(zarr.zeros(4, chunks=2)))
+    []
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is no node: the caller gets it
+        nodes = {each.path: each for _, each in walk(node)}
+    for key in stream_keys(node.store, node.path):
+        above, _, name = key.rpartition("/")
+        owner = next((nodes[path] for path in ancestors(key) if path in nodes), None)
+        is_document = name in METADATA_NAMES and above in nodes
+        is_chunk = isinstance(owner, Array) and owner._handle.layout.coords_of(key) is not None
+        if not is_document and not is_chunk:
+            yield key
+
+
+def is_web(held: Any) -> bool:
+    """Return True if a store, or what it wraps, reads a web server: its listings may lack something."""
+    protocol = getattr(held, "protocol", ())
+    if type(held).__name__ == "HTTPStore" or "http" in ((protocol,) if isinstance(protocol, str) else protocol):
+        return True
+    inner = next((vars(held)[name] for name in _HELD if name in getattr(held, "__dict__", ())), None)
+    return inner is not None and is_web(inner)
+
+
+async def _lists_documents(place: StorePath) -> bool:
+    try:
+        names = {name async for name in place.store.list_dir(place.path)}
+    except Exception:  # any error of a server and its client about a request that they do not support
+        return False
+    exist = await asyncio.gather(*((place / name).exists() for name in sorted(METADATA_NAMES)))
+    documents = {name for name, there in zip(sorted(METADATA_NAMES), exist, strict=True) if there}
+    return bool(names) and documents <= names

@@ -15,7 +15,6 @@ from zarr.arrays.array import Array
 from zarr.arrays.layout import ArrayLayout
 from zarr.groups.group import Group
 from zarr.tools.contents.blocks import (
-    SIZES_AT_ONCE,
     Coords,
     Slices,
     chunk_lengths,
@@ -26,7 +25,7 @@ from zarr.tools.contents.blocks import (
 )
 from zarr.tools.contents.canonical import filled_block, in_types_of_numpy, one_line
 from zarr.tools.contents.differences import different
-from zarr.tools.contents.nodes import Node, arrays_of, open_node
+from zarr.tools.contents.nodes import SIZES_AT_ONCE, Node, arrays_of, open_node
 from zarr.tools.plans.executors import TASK_BYTES, Piece, part_bytes, run_pieces
 from zarr.tools.plans.plan import MEMORY, parse_bytes
 from zarr.tools.plans.progress import Progress, reporting
@@ -270,8 +269,9 @@ def _statistics(path: str, array: Array[Any], tally: _Tally, unread: int) -> Arr
     if unread:
         fill = filled_block(array._handle.layout, (1,))
         tally.add(fill, fill, unread)
+    least, greatest = tally.ends or (None, None)
     return ArrayStatistics(
-        path=path, shape=array.shape, data_type=str(array.dtype), min=tally.least, max=tally.greatest,
+        path=path, shape=array.shape, data_type=str(array.dtype), min=least, max=greatest,
         mean=tally.mean(), missing=tally.missing, filled=tally.filled, histogram=None,
         raw_bytes=int(array.size) * array.dtype.itemsize, stored_bytes=tally.stored_bytes,
         chunks_stored=tally.chunks, chunks=_chunk_count(array),
@@ -293,14 +293,23 @@ def _parts(layout: ArrayLayout, region: Slices, at_once: int) -> Iterator[Slices
         yield from _parts(layout, (*region[:axis], slice(start, stop), *region[axis + 1 :]), at_once)
 
 
+_Ends: TypeAlias = tuple[Any, Any] | None
+"""The smallest and the largest of some elements; None if there are none."""
+
+
+def _wider(one: _Ends, other: _Ends) -> _Ends:
+    if one is None or other is None:
+        return one or other
+    return min(one[0], other[0]), max(one[1], other[1])
+
+
 class _Tally:
     """The counts of the elements read so far."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.dtype = in_types_of_numpy(np.empty(0, dtype)).dtype
-        self.least: Any = None
-        self.greatest: Any = None
-        self.bounds: tuple[float, float] | None = None
+        self.ends: _Ends = None
+        self.bounds: _Ends = None
         """The smallest and the largest finite number."""
         self.missing = self.filled = self._count = 0
         self.chunks = self.stored_bytes = 0
@@ -317,10 +326,7 @@ class _Tally:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         with np.errstate(over="ignore", invalid="ignore"):
             self._total = self._total + other._total
-        if other.least is not None:
-            self._widen(other.least, other.greatest)
-        if other.bounds is not None:
-            self._widen_bounds(*other.bounds)
+        self.ends, self.bounds = _wider(self.ends, other.ends), _wider(self.bounds, other.bounds)
         return self
 
     def add(self, values: Any, fills: Any, weight: int = 1) -> None:
@@ -338,24 +344,16 @@ class _Tally:
 
     def _range(self, known: Values) -> None:
         if known.dtype.kind in _ORDERED:
-            ends: tuple[Any, Any] = (known.min(), known.max())
+            ends: _Ends = (known.min(), known.max())
         elif known.dtype.kind in "TSU":
             texts = known.tolist()
             ends = (min(texts), max(texts))
         else:
             return
-        self._widen(*ends)
+        self.ends = _wider(self.ends, ends)
         finite = finite_numbers(known)
         if finite.size:
-            self._widen_bounds(float(finite.min()), float(finite.max()))
-
-    def _widen(self, least: Any, greatest: Any) -> None:
-        self.least = least if self.least is None else min(self.least, least)
-        self.greatest = greatest if self.greatest is None else max(self.greatest, greatest)
-
-    def _widen_bounds(self, least: float, greatest: float) -> None:
-        before = self.bounds or (least, greatest)
-        self.bounds = min(least, before[0]), max(greatest, before[1])
+            self.bounds = _wider(self.bounds, (float(finite.min()), float(finite.max())))
 
     def mean(self) -> Any:
         """Return the mean of the counted elements."""

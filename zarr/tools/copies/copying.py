@@ -18,9 +18,7 @@ from zarr.runners.job_notes import Notes
 from zarr.runners.sync import sync
 from zarr.storage.keys import JOB_PREFIX
 from zarr.storage.path import StorePath
-from zarr.tools.contents.blocks import stream_keys
-from zarr.tools.contents.listing import can_list
-from zarr.tools.contents.nodes import arrays_of, expected_keys
+from zarr.tools.contents.nodes import arrays_of, can_list, expected_keys, stream_keys
 from zarr.tools.copies.jobs import check_apart, open_ends, open_made
 from zarr.tools.plans.plan import MEMORY, Part, Plan, Stage, parse_bytes
 from zarr.tools.plans.progress import Progress
@@ -156,7 +154,7 @@ class _VerbatimCopy:
         self.alike = same_but_for_case(key.rpartition("/")[0] for key in documents)
         stages = [
             Stage("chunks", [Part(work, _Chunks(self._keys, count))], self.bytes, self.bytes, 0),
-            Stage("documents", [Part(_InOrder(work), [documents])], 0, 0, 0),
+            Stage("documents", [Part(partial(_copy_by_depth, work), [documents])], 0, 0, 0),
         ]
         self.notes = Notes(self.place)
         key, begin, end = self.contents.hexdigest(), self._begin, partial(open_made, self.place)
@@ -230,12 +228,7 @@ class _Chunks:
         return iter(lambda: list(islice(left, KEYS_PER_TASK)), [])
 
 
-class _InOrder:
-    """Run a work for the keys of each depth together."""
-
-    def __init__(self, work: Callable[[Sequence[str]], None]) -> None:
-        self.work = work
-
-    def __call__(self, keys: Sequence[str]) -> None:
-        for _, same in groupby(keys, _depth):
-            self.work(list(same))
+def _copy_by_depth(work: CopyKeys, keys: Sequence[str]) -> None:
+    """Copy the keys of each depth together."""
+    for _, same in groupby(keys, _depth):
+        work(list(same))

@@ -28,8 +28,7 @@ from zarr.storage.memory import MemoryStore
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 from zarr.tools.contents.blocks import chunk_region, stored_chunks
-from zarr.tools.contents.listing import is_web
-from zarr.tools.contents.nodes import arrays_of, as_stored
+from zarr.tools.contents.nodes import arrays_of, as_stored, is_web
 from zarr.tools.copies.layouts import Borders, Route, choose_route
 from zarr.tools.copies.regions import Region, Regions, borders_of, longest
 from zarr.tools.plans.executors import read_region

@@ -22,10 +22,8 @@ from zarr.steps.nodes import parse_array
 from zarr.steps.requests import Gather, Get, Size, Steps, ask_steps
 from zarr.storage.keys import JOB_PREFIX, JOURNAL_FOLDER, LOCKS_FOLDER, REPAIR_FOLDER, ancestors, is_partial
 from zarr.storage.path import StorePath
-from zarr.tools.contents.blocks import SIZES_AT_ONCE, stream_keys
 from zarr.tools.contents.canonical import one_line
-from zarr.tools.contents.listing import can_list
-from zarr.tools.contents.nodes import expected_keys, open_node
+from zarr.tools.contents.nodes import can_list, expected_keys, open_node, sizes_of, stream_keys
 from zarr.tools.verification.report import Fault
 from zarr.types import METADATA_NAMES, ZarrFormat
 
@@ -34,6 +32,9 @@ T = TypeVar("T")
 
 NODE_NAMES: Final = frozenset({"zarr.json", ".zarray", ".zgroup"})
 """The documents that make a path a node."""
+
+REFUSALS: Final = (ValueError, TypeError, KeyError, OverflowError)
+"""The errors of parsers that refuse a document."""
 
 AT_ONCE: Final = 64
 """Number of nodes whose documents are requested together."""
@@ -94,18 +95,13 @@ class Survey:
         the grids.
         """
         if not self.listed:
-            yield from self._asked_for()
+            there = sizes_of(self.store, expected_keys(open_node(StorePath(self.store, self.path))))
+            yield from (key for key, _ in there)
             return
         marked = f"{REPAIR_FOLDER}/"
         for key in stream_keys(self.store, self.path):
             if not (key.startswith(JOB_PREFIX) or (marked in key and is_set_aside(key))):
                 yield key
-
-    def _asked_for(self) -> Iterator[str]:
-        keys = expected_keys(open_node(StorePath(self.store, self.path)))
-        while some := list(islice(keys, SIZES_AT_ONCE)):
-            sizes = self.run(ask_steps(Size(key)) for key in some)
-            yield from (key for key, size in zip(some, sizes, strict=True) if size is not None)
 
     @cached_property
     def order(self) -> list[str]:
@@ -199,7 +195,7 @@ class Survey:
             with without_warnings():
                 layout = layout_of(parse_array(found, StorePath(self.store, path)), path)
             layout.require_codecs()
-        except (ValueError, TypeError, KeyError, OverflowError):
+        except REFUSALS:
             return None
         layout.store = self.store
         return layout
