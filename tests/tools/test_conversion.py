@@ -344,8 +344,8 @@ def test_formats_are_told(tmp_path: Path) -> None:
 def test_all_readers_and_writers_are_there(row: formats.Format) -> None:
     if row.library:
         pytest.importorskip(row.library)
-    assert callable(formats.reader_of(row))
-    assert callable(formats.writer_of(row))
+    assert callable(formats.function_of(row, "reader"))
+    assert callable(formats.function_of(row, "writer"))
 
 
 @pytest.mark.parametrize("name", ["a.tif", "a.ome.tif", "a.geo.tif"])

@@ -13,7 +13,7 @@ import pytest
 from tests.tools.contents_of_files import fill_values
 from zarr.tools import convert, diff
 from zarr.tools.conversion.contents import ArrayContents, walk_contents
-from zarr.tools.conversion.formats import format_of_file, reader_of
+from zarr.tools.conversion.formats import format_of_file, function_of
 
 h5py = pytest.importorskip("h5py", reason="h5py is not installed")
 tifffile = pytest.importorskip("tifffile", reason="tifffile is not installed")
@@ -189,7 +189,7 @@ def test_there_and_back(name: str, tmp_path: Path) -> None:
     assert row is not None
     there = convert(tmp_path / name, tmp_path / "one.zarr")
     arrays = 0
-    for path, contents in walk_contents(reader_of(row)(str(tmp_path / name), [])):
+    for path, contents in walk_contents(function_of(row, "reader")(str(tmp_path / name), [])):
         node: Any = there.result[path] if path else there.result
         if isinstance(contents, ArrayContents):
             arrays += 1

@@ -13,7 +13,8 @@ from zarr.tools.conversion.contents import ArrayContents, GroupContents
 
 rasterio = pytest.importorskip("rasterio", reason="rasterio is not installed")
 
-from zarr.tools.conversion.images.geotiff import read_geotiff, write_geotiff  # noqa: E402
+from zarr.tools.conversion.images.geotiff import read_geotiff  # noqa: E402
+from zarr.tools.conversion.images.geotiff_writing import write_geotiff  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Dataset has no geotransform")
 RANDOM = np.random.default_rng(6)

@@ -18,7 +18,8 @@ pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet", reason="this pyarrow has no parquet")
 
 from zarr.tools.conversion.tables import csv_scan  # noqa: E402
-from zarr.tools.conversion.tables.columns import read_csv, read_parquet, write_csv, write_parquet  # noqa: E402
+from zarr.tools.conversion.tables.columns import read_csv, read_parquet  # noqa: E402
+from zarr.tools.conversion.tables.writing import write_csv, write_parquet  # noqa: E402
 
 DAY, MOMENT = datetime.date(2020, 2, 29), datetime.datetime(2020, 1, 2, 3, 4, 5, 678)
 COLUMNS: dict[str, Any] = {

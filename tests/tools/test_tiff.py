@@ -16,8 +16,9 @@ from zarr.tools.conversion.contents import ArrayContents, GroupContents
 tifffile = pytest.importorskip("tifffile", reason="tifffile is not installed")
 pytest.importorskip("tifffile.zarr", reason="this tifffile has no store for zarr 3")
 
-from zarr.tools.conversion.images.tiff import read_tiff, write_ome_tiff, write_tiff  # noqa: E402
+from zarr.tools.conversion.images.tiff import read_tiff  # noqa: E402
 from zarr.tools.conversion.images.tiff_references import references_of_tiff  # noqa: E402
+from zarr.tools.conversion.images.tiff_writing import write_ome_tiff, write_tiff  # noqa: E402
 
 RANDOM = np.random.default_rng(5)
 STACK = RANDOM.integers(0, 60_000, (3, 70, 90), dtype="u2")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
-from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import NodeNotFoundError, ReadOnlyError, ZarrUserWarning, label_of
 from zarr.groups.members import consolidate_steps
 from zarr.metadata.documents import dump_document
@@ -209,7 +209,8 @@ class _Repairer:
             if change.action == "move":
                 self._carry_out_move(change, place)
             elif change.action == "write":
-                runner.run(ask_steps(Put(change.key, _buffer(self._documents[change.key]))))
+                document = default_buffer_prototype().buffer.from_bytes(self._documents[change.key])
+                runner.run(ask_steps(Put(change.key, document)))
             else:
                 self._consolidate(change, place)
 
@@ -237,10 +238,6 @@ _GROUPS: Final[dict[str, dict[str, Any]]] = {
     ".zgroup": {"zarr_format": 2},
 }
 """The documents of groups without attributes."""
-
-
-def _buffer(data: bytes) -> Buffer:
-    return default_buffer_prototype().buffer.from_bytes(data)
 
 
 def _copy_steps(key: str, target: str) -> Steps[bool]:

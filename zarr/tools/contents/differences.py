@@ -327,6 +327,7 @@ def _first_outside(touched: list[int], shape: tuple[int, ...], block: tuple[int,
     return tuple(part.start for part in block_slices(number, shape, block))
 
 
+@dataclass
 class _Tally:
     """The counts of differing elements so far."""
 
@@ -349,14 +350,10 @@ class _Tally:
         places = np.flatnonzero(differs)
         if not len(places):
             return
-        self.count += weight or len(places)
         within = tuple(int(at) for at in np.unravel_index(places[0], differs.shape)) if differs.ndim else ()
         first = tuple(start + at for start, at in zip(origin, within, strict=True))
-        if self.first is None or first < self.first:
-            self.first, self.pair = first, (left[within], right[within])
         step = greatest_step(np.ma.getdata(left)[differs], np.ma.getdata(right)[differs])
-        if step is not None and (self.greatest is None or step > self.greatest):
-            self.greatest = step
+        self.merge(_Tally(weight or len(places), first, step, (left[within], right[within])))
 
 
 def different(left: Any, right: Any) -> Values:

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from zarr.dtype import ZDType
+from zarr.storage.keys import join
 from zarr.tools.copies.layouts import Borders, grow
 from zarr.tools.copies.regions import Regions, every, longest
 
@@ -144,7 +145,24 @@ def walk_contents(contents: Contents, path: str = "") -> Iterator[tuple[str, Con
     yield path, contents
     if isinstance(contents, GroupContents):
         for name, member in contents.members.items():
-            yield from walk_contents(member, f"{path}/{name}" if path else name)
+            yield from walk_contents(member, join(path, name))
+
+
+def change_arrays(
+    contents: Contents, change: Callable[[str, ArrayContents], ArrayContents], path: str = ""
+) -> Contents:
+    """Return contents with the arrays that a function makes of the path of each array and of the array.
+
+    Examples
+    --------
+    >>> array = ArrayContents((3,), "i4", None)
+    >>> change_arrays(array, lambda path, each: replace(each, chunks=(2,))).chunks
+    (2,)
+    """
+    if isinstance(contents, ArrayContents):
+        return change(path, contents)
+    members = {name: change_arrays(each, change, join(path, name)) for name, each in contents.members.items()}
+    return replace(contents, members=members)
 
 
 def borders_of_chunks(contents: ArrayContents) -> tuple[Borders, ...] | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,15 +20,21 @@ from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
 from zarr.tools.contents.nodes import open_node
 from zarr.tools.conversion.codecs import documents_of
-from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents, borders_of_chunks, walk_contents
+from zarr.tools.conversion.contents import (
+    ArrayContents,
+    Contents,
+    GroupContents,
+    borders_of_chunks,
+    change_arrays,
+    walk_contents,
+)
 from zarr.tools.conversion.formats import (
     FORMATS,
     Format,
     format_named,
     format_of_file,
     format_of_name,
-    reader_of,
-    writer_of,
+    function_of,
 )
 from zarr.tools.conversion.nodes import array_parameters, contents_of
 from zarr.tools.conversion.virtual import refer
@@ -158,7 +165,7 @@ def convert(
         _refuse_same(found, zarr_format)
     contents = contents_of(found, losses) if isinstance(found, Array | Group) else found
     _check_wanted(contents, chunks, shards)
-    contents = _relaid(contents, chunks, shards, "")
+    contents = change_arrays(contents, partial(_relaid, chunks=chunks, shards=shards))
     codecs = {name: value for name, value in (("filters", filters), ("compressors", compressors)) if value != "keep"}
     if row is not None:
         return _write(contents, target, row, codecs, losses, overwrite, dry_run)
@@ -207,7 +214,7 @@ def _read(source: Any, losses: list[str], storage_options: dict[str, Any] | None
     if isinstance(place, str | os.PathLike) and os.path.isfile(place):
         file = os.fspath(place)
         if (row := format_of_file(file)) is not None:
-            return _part(reader_of(row)(os.path.abspath(file), losses), path, file, losses)
+            return _part(function_of(row, "reader")(os.path.abspath(file), losses), path, file, losses)
         if not file.endswith((".zip", ".json")):
             raise ValueError(f"{file} is of no known format: there are {', '.join(FORMATS)} and zarr")
     return open_node(place, path, storage_options)
@@ -258,7 +265,7 @@ def _write(
     file = Path(target)
     if file.exists() and not overwrite:
         raise FileExistsError(f"there is a file {file}: convert with overwrite=True to replace it")
-    write = writer_of(row)
+    write = function_of(row, "writer")
     arrays = [each for _, each in walk_contents(contents) if isinstance(each, ArrayContents)]
     size = sum(_bytes_of(array) for array in arrays)
     plan = f"write {file} as {row.title}: {len(arrays)} array{'' if len(arrays) == 1 else 's'}, {human(size)}"
@@ -267,7 +274,7 @@ def _write(
     with tempfile.TemporaryDirectory(prefix=".zarr-convert-", dir=file.absolute().parent) as folder:
         made = Path(folder) / file.name
         documents = {name: documents_of(value) for name, value in codecs.items()}
-        write(_replaced(contents, documents), str(made), losses)
+        write(change_arrays(contents, lambda _, array: replace(array, **documents)), str(made), losses)
         os.replace(made, file)
     return Conversion(file, tuple(losses), plan)
 
@@ -295,14 +302,8 @@ def _check_wanted(contents: Contents, chunks: Any, shards: Any) -> None:
             check_wanted(arrays, shapes)
 
 
-def _relaid(contents: Contents, chunks: Any, shards: Any, path: str) -> Contents:
-    """Return contents with the chunks and shards of the caller."""
-    if isinstance(contents, GroupContents):
-        below = {
-            name: _relaid(member, chunks, shards, f"{path}/{name}" if path else name)
-            for name, member in contents.members.items()
-        }
-        return GroupContents(contents.attributes, below)
+def _relaid(path: str, contents: ArrayContents, chunks: Any, shards: Any) -> ArrayContents:
+    """Return an array with the chunks and shards of the caller."""
     if isinstance(chunks, str):
         own = contents.chunks if chunks == "keep" else None
     else:
@@ -311,22 +312,13 @@ def _relaid(contents: Contents, chunks: Any, shards: Any, path: str) -> Contents
         outer = contents.shards if shards == "keep" and own == contents.chunks else None
     else:
         outer = _shape_for(path, contents, shards)
-    return _replaced(contents, {"chunks": own, "shards": outer})
+    return replace(contents, chunks=own, shards=outer)
 
 
 def _shape_for(path: str, contents: ArrayContents, wanted: Any) -> tuple[int, ...] | None:
     ndim = len(contents.shape)
     names = contents.dimension_names or (None,) * ndim
     return wanted_shape(path, contents.shape, contents.chunks or contents.shape, names, wanted)
-
-
-def _replaced(contents: Contents, values: Mapping[str, Any]) -> Contents:
-    """Return contents with other values of some parameters of all arrays."""
-    if isinstance(contents, GroupContents):
-        return GroupContents(
-            contents.attributes, {name: _replaced(each, values) for name, each in contents.members.items()}
-        )
-    return replace(contents, **values)
 
 
 class MakeJob(FillJob):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from zarr._lazy import load, load_extra
 from zarr.storage.foreign_files import HDF5, HDF5_STARTS, NETCDF3, NPY, PARQUET, TIFF
-from zarr.tools.conversion.contents import Contents
 
 UNLIMITED: Final = "that the dimension is unlimited: each array of Zarr can be resized"
 """A loss that hides nothing of a file."""
@@ -28,8 +26,10 @@ class Format(NamedTuple):
         The possible first bytes of a file.
     library, extra : str
         The required package, and the extra that installs it; empty for none.
-    reader, writer : str
-        ``"module:function"`` below ``zarr.tools.conversion``; empty for none.
+    reader, writer, referrer : str
+        Functions as ``"module:function"`` below ``zarr.tools.conversion``: ``reader(path, losses)`` returns contents,
+        ``writer(contents, path, losses)`` writes them, ``referrer(path, name, losses)`` returns a table of references
+        to the file by a name; empty if there is none.
     """
 
     name: str
@@ -40,29 +40,32 @@ class Format(NamedTuple):
     extra: str
     reader: str
     writer: str
+    referrer: str = ""
 
 
-_TIFFS, _TABLES = "images.tiff:read_tiff", "tables.columns"
+_TIFFS, _TILES = "images.tiff:read_tiff", "images.tiff_references:references_of_tiff"
+_HDF5S, _CHUNKS = "hdf5.reading:read_hdf5", "hdf5.references:references_of_hdf5"
 
 FORMATS: Final = {
     row.name: row
     for row in (
-        Format("hdf5", "HDF5", (".h5", ".hdf5", ".hdf", ".he5"), (HDF5,), "h5py", "hdf5", "hdf5.reading:read_hdf5",
-               "hdf5.writing:write_hdf5"),
+        Format("hdf5", "HDF5", (".h5", ".hdf5", ".hdf", ".he5"), (HDF5,), "h5py", "hdf5", _HDF5S,
+               "hdf5.writing:write_hdf5", _CHUNKS),
         Format("netcdf", "NetCDF-4", (".nc", ".nc4", ".netcdf", ".cdf"), (HDF5,), "h5netcdf", "hdf5",
-               "hdf5.reading:read_hdf5", "hdf5.netcdf:write_netcdf"),
+               _HDF5S, "hdf5.netcdf:write_netcdf", _CHUNKS),
         Format("npy", "NumPy (npy)", (".npy",), (NPY,), "", "", "numpy_files:read_npy",
                "numpy_files:write_npy"),
         Format("npz", "NumPy (npz)", (".npz",), (), "", "", "numpy_files:read_npz", "numpy_files:write_npz"),
-        Format("tiff", "TIFF", (".tif", ".tiff"), TIFF, "tifffile", "tiff", _TIFFS, "images.tiff_writing:write_tiff"),
+        Format("tiff", "TIFF", (".tif", ".tiff"), TIFF, "tifffile", "tiff", _TIFFS, "images.tiff_writing:write_tiff",
+               _TILES),
         Format("ome-tiff", "OME-TIFF", (".ome.tif", ".ome.tiff", ".ome.tf8", ".ome.btf"), (), "tifffile", "tiff",
-               _TIFFS, "images.tiff_writing:write_ome_tiff"),
+               _TIFFS, "images.tiff_writing:write_ome_tiff", _TILES),
         Format("geotiff", "GeoTIFF", (".gtif", ".gtiff", ".geo.tif"), (), "rasterio", "geo",
-               _TIFFS, "images.geotiff_writing:write_geotiff"),
+               _TIFFS, "images.geotiff_writing:write_geotiff", _TILES),
         Format("parquet", "Parquet", (".parquet", ".parq"), (PARQUET,), "pyarrow", "arrow",
-               f"{_TABLES}:read_parquet", "tables.writing:write_parquet"),
-        Format("csv", "CSV", (".csv", ".tsv"), (), "pyarrow", "arrow", f"{_TABLES}:read_csv",
-               "tables.writing:write_csv"),
+               "tables.columns:read_parquet", "tables.writing:write_parquet"),
+        Format("csv", "CSV", (".csv", ".tsv"), (), "pyarrow", "arrow",
+               "tables.columns:read_csv", "tables.writing:write_csv"),
     )
 }  # fmt: skip
 """The table of formats, by name. If several formats begin in the same way, the first one is used."""
@@ -135,37 +138,17 @@ def _begins(start: bytes, magic: bytes) -> bool:
     return any(start[place : place + len(magic)] == magic for place in places)
 
 
-def reader_of(row: Format) -> Callable[[str, list[str]], Contents]:
-    """Return the reader of a format.
+def function_of(row: Format, role: Literal["reader", "writer", "referrer"]) -> Any:
+    """Return a function of a format, of the type that :class:`Format` says.
 
     Raises
     ------
     ImportError
         If the required library is missing; the message names the extra.
     """
-    reader: Callable[[str, list[str]], Contents] = _function(row, row.reader, library_of(row), f"reading {row.title}")
-    return reader
-
-
-def writer_of(row: Format) -> Callable[[Contents, str, list[str]], None]:
-    """Return the writer of a format.
-
-    Raises
-    ------
-    ImportError
-        If the required library is missing; the message names the extra.
-    """
-    writer: Callable[[Contents, str, list[str]], None] = _function(row, row.writer, row.library, f"writing {row.title}")
-    return writer
-
-
-def library_of(row: Format) -> str:
-    """Return the library that reads a format, or an empty text; NetCDF-4 is read as HDF5."""
-    return "h5py" if row.extra == "hdf5" else row.library
-
-
-def _function(row: Format, where: str, library: str, needed_by: str) -> Any:
+    # NetCDF-4 is read as HDF5.
+    library = "h5py" if row.extra == "hdf5" and role != "writer" else row.library
     if library:
-        load_extra(library, row.extra, needed_by)
-    module, _, name = where.partition(":")
+        load_extra(library, row.extra, f"{'writing' if role == 'writer' else 'reading'} {row.title}")
+    module, _, name = getattr(row, role).partition(":")
     return getattr(load(f"zarr.tools.conversion.{module}"), name)

@@ -13,13 +13,18 @@ import numpy as np
 
 from zarr.arrays.array import Array
 from zarr.arrays.show.cf import dimension_names
-from zarr.buffer.core import default_buffer_prototype
 from zarr.dtype import VariableLengthBytes, parse_dtype
 from zarr.groups.group import Group
-from zarr.runners.sync import sync
 from zarr.storage.memory import MemoryStore
 from zarr.tools.conversion.codecs import Codecs, codecs_of, to_format_2
-from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents, lose
+from zarr.tools.conversion.contents import (
+    ArrayContents,
+    Contents,
+    GroupContents,
+    change_arrays,
+    lose,
+    walk_contents,
+)
 from zarr.tools.copies.jobs import ReadArray
 
 DIMENSIONS = "_ARRAY_DIMENSIONS"
@@ -47,7 +52,7 @@ def contents_of(node: Array[Any] | Group, losses: list[str]) -> Contents:
     if isinstance(node, Array):
         return _array_contents("", node, losses)
     contents = _group_contents("", node, losses)
-    return _with_named_scalars(contents) if _names_dimensions(contents) else contents
+    return change_arrays(contents, _with_named_scalar) if _names_dimensions(contents) else contents
 
 
 def _group_contents(path: str, group: Group, losses: list[str]) -> GroupContents:
@@ -61,16 +66,12 @@ def _group_contents(path: str, group: Group, losses: list[str]) -> GroupContents
 
 def _names_dimensions(contents: Contents) -> bool:
     """Return True if an array names its dimensions."""
-    if isinstance(contents, ArrayContents):
-        return contents.dimension_names is not None
-    return any(map(_names_dimensions, contents.members.values()))
+    return any(getattr(each, "dimension_names", None) is not None for _, each in walk_contents(contents))
 
 
-def _with_named_scalars(contents: Any) -> Any:
-    """Return contents where arrays without dimensions name all of theirs: xarray asks for it in format 2."""
-    if isinstance(contents, ArrayContents):
-        return replace(contents, dimension_names=()) if contents.shape == () else contents
-    return replace(contents, members={name: _with_named_scalars(each) for name, each in contents.members.items()})
+def _with_named_scalar(_path: str, array: ArrayContents) -> ArrayContents:
+    """Return an array that, if it has no dimensions, names all of these: xarray asks for it in format 2."""
+    return replace(array, dimension_names=()) if array.shape == () else array
 
 
 def _array_contents(path: str, array: Array[Any], losses: list[str]) -> ArrayContents:
@@ -291,12 +292,8 @@ def _scalar_of(value: Any, dtype: np.dtype[Any]) -> Any:
 
 def table_of(store: MemoryStore) -> dict[str, str]:
     """Return the contents of a store as texts of a table of references."""
-
-    async def values() -> dict[str, bytes]:
-        prototype = default_buffer_prototype()
-        return {key: (await store.get(key, prototype)).to_bytes() async for key in store.list()}  # type: ignore[union-attr]
-
+    values = {key: value.to_bytes() for key, value in store._store_dict.items()}
     return {
         key: value.decode() if key.endswith("zarr.json") else f"base64:{base64.b64encode(value).decode()}"
-        for key, value in sync(values()).items()
+        for key, value in values.items()
     }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from itertools import pairwise
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
@@ -19,24 +18,14 @@ from zarr.tools.conversion.contents import (
     lose,
     walk_contents,
 )
+from zarr.tools.copies.regions import Regions
 
 _SUFFIX = ".npy"
 
 
-class ReadNpy:
-    """Read regions of an npy file, which is mapped into memory.
-
-    Parameters
-    ----------
-    path : str
-    """
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def __call__(self, region: tuple[slice, ...]) -> npt.NDArray[Any]:
-        """Return the elements of a region."""
-        return np.asarray(np.load(self.path, mmap_mode="r", allow_pickle=False)[region])
+def read_mapped(path: str, region: tuple[slice, ...]) -> npt.NDArray[Any]:
+    """Return the elements of a region of an npy file, which is mapped into memory."""
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False)[region])
 
 
 class ReadNpz:
@@ -81,7 +70,7 @@ def read_npy(path: str, losses: list[str]) -> ArrayContents:
     """
     with open(path, "rb") as file:
         shape, dtype = _header(file, path)
-    return ArrayContents(shape, dtype, ReadNpy(path))
+    return ArrayContents(shape, dtype, partial(read_mapped, path))
 
 
 def read_npz(path: str, losses: list[str]) -> GroupContents:
@@ -153,25 +142,20 @@ def write_npz(contents: Contents, path: str, losses: list[str]) -> None:
         for name, each in walk_contents(contents):
             _lose_all(name, each, losses)
             if isinstance(each, ArrayContents):
-                _write_member(archive.open(f"{name}{_SUFFIX}", "w", force_zip64=True), name, each, losses)
+                with archive.open(f"{name}{_SUFFIX}", "w", force_zip64=True) as file:
+                    _write_member(file, name, each, losses)
             elif not each.members:
                 lose(losses, name, "the group: npz files have arrays only")
 
 
-def _write_member(
-    opened: AbstractContextManager[IO[bytes]], name: str, contents: ArrayContents, losses: list[str]
-) -> None:
+def _write_member(file: IO[bytes], name: str, contents: ArrayContents, losses: list[str]) -> None:
     """Write rows one after the other: a zip file is written from its beginning to its end."""
     dtype, read = _writable(name, contents, losses)
     description = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": contents.shape}
-    rows = blocks_of(contents).borders[0] if contents.shape else ()
-    with opened as file:
-        np.lib.format.write_array_header_2_0(file, description)
-        rest = tuple(slice(0, length) for length in contents.shape[1:])
-        for start, stop in pairwise(rows):
-            file.write(np.asarray(read((slice(start, stop), *rest)), dtype).tobytes())
-        if not contents.shape:
-            file.write(np.asarray(read(()), dtype).tobytes())
+    np.lib.format.write_array_header_2_0(file, description)
+    rows = blocks_of(contents).borders[:1]
+    for region in Regions([*rows, *((0, length) for length in contents.shape[1:])]):
+        file.write(np.asarray(read(region), dtype).tobytes())
 
 
 def _lose_all(path: str, contents: Contents, losses: list[str]) -> None:
@@ -199,7 +183,8 @@ def _writable(
         for text in np.ravel(contents.read(region)).tolist():
             kinds.add(type(text))
             if kinds > {type(text)} or not isinstance(text, str | bytes):
-                raise TypeError(f"/{path}: files of NumPy have text or bytes, and no {_named(kinds)} in one array")
+                names = " and ".join(sorted(kind.__name__ for kind in kinds))
+                raise TypeError(f"/{path}: files of NumPy have text or bytes, and no {names} in one array")
             longest = max(longest, len(text))
             ends_with_zero = ends_with_zero or text[-1:] in ("\0", b"\0")
     lose(losses, path, "strings of any length: all take the room of the longest")
@@ -207,7 +192,3 @@ def _writable(
         lose(losses, path, "zeros at the ends of strings: NumPy takes them for unused room")
     dtype = np.dtype(f"{'S' if bytes in kinds else 'U'}{longest}")
     return dtype, lambda region: np.asarray(contents.read(region), dtype)
-
-
-def _named(kinds: set[type]) -> str:
-    return " and ".join(sorted(kind.__name__ for kind in kinds))

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import zarr
-from zarr._lazy import load, load_extra
 from zarr.arrays.array import Array
 from zarr.errors import ZarrUserWarning
 from zarr.groups.group import Group
 from zarr.notices import warn
 from zarr.storage import ReferenceStore
-from zarr.tools.conversion.formats import UNLIMITED, Format, format_of_file, library_of
-
-REFERRERS: Final = {
-    **dict.fromkeys(("hdf5", "netcdf"), "hdf5.references:references_of_hdf5"),
-    **dict.fromkeys(("tiff", "ome-tiff", "geotiff"), "images.tiff_references:references_of_tiff"),
-}
-"""Formats whose files can be referred to, each with its function of the path, the name in the table, and losses."""
+from zarr.storage.local.files import write_file
+from zarr.tools.conversion.formats import FORMATS, UNLIMITED, format_of_file, function_of
 
 
 def refer(
@@ -67,21 +60,19 @@ def refer(
     """
     file, table = Path(source), Path(target)
     row = format_of_file(os.fspath(file)) if file.is_file() else None
-    if row is None or row.name not in REFERRERS:
-        raise ValueError(f"{source} cannot be referred to in place: files of {', '.join(REFERRERS)} can")
+    if row is None or not row.referrer:
+        can = ", ".join(each.name for each in FORMATS.values() if each.referrer)
+        raise ValueError(f"{source} cannot be referred to in place: files of {can} can")
     if table.suffix != ".json":
         raise ValueError(f"references are written to a file .json, not to {target}")
     if table.exists() and not overwrite:
         raise FileExistsError(f"there is a file {table}: convert with overwrite=True to replace it")
     url = os.path.relpath(file.absolute(), table.absolute().parent).replace(os.sep, "/")
-    found = _references(row, str(file.absolute()), url, losses)
+    found: dict[str, Any] = function_of(row, "referrer")(str(file.absolute()), url, losses)
     plan = f"write {table}: {sum(isinstance(each, list) for each in found.values())} references to {file}"
     if dry_run:
         return None, plan
-    with tempfile.TemporaryDirectory(prefix=".zarr-convert-", dir=table.absolute().parent) as folder:
-        made = Path(folder) / table.name
-        made.write_text(json.dumps(found), encoding="utf-8")
-        os.replace(made, table)
+    write_file(str(table.absolute()), memoryview(json.dumps(found).encode()))
     # The caller made the table: it may refer to a file in another folder.
     node = zarr.open(ReferenceStore.from_path(table.absolute(), allow_outside=True), mode="r")
     assert isinstance(node, Array | Group)
@@ -108,12 +99,12 @@ def open_in_place(path: str) -> ReferenceStore | None:
     [3, 4]
     """
     row = format_of_file(path) if os.path.isfile(path) else None
-    if row is None or row.name not in REFERRERS:
+    if row is None or not row.referrer:
         return None
     losses: list[str] = []
     file = os.path.abspath(path)
     try:
-        found = _references(row, file, os.path.basename(file), losses)
+        found = function_of(row, "referrer")(file, os.path.basename(file), losses)
     except OSError as error:
         raise ValueError(f"{path} cannot be read as {row.title}: {error}") from error
     for text in losses:
@@ -121,10 +112,3 @@ def open_in_place(path: str) -> ReferenceStore | None:
             continue  # nearly every file of NetCDF has such a dimension, and all of it is shown
         warn(f"{path} is not all shown: {text}", ZarrUserWarning)
     return ReferenceStore(found, folder=os.path.dirname(file), name=path)
-
-
-def _references(row: Format, file: str, url: str, losses: list[str]) -> dict[str, Any]:
-    load_extra(library_of(row), row.extra, f"reading {row.title}")
-    module, _, name = REFERRERS[row.name].partition(":")
-    found: dict[str, Any] = getattr(load(f"zarr.tools.conversion.{module}"), name)(file, url, losses)
-    return found

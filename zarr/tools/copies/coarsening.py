@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any, Final, Literal
 
 import zarr
@@ -202,43 +204,35 @@ def parse_factors(
     return found
 
 
+@dataclass
 class _Pyramid:
     """One call of :func:`coarsen`."""
 
-    def __init__(
-        self,
-        array: Array[Any],
-        place: StorePath,
-        factors: tuple[int, ...],
-        method: Method,
-        levels: int | None,
-        convention: Convention | None,
-        overwrite: bool,
-        names: tuple[str | None, ...],
-        described: Described | None,
-    ) -> None:
-        if convention not in ("ome", "geozarr", None):
-            raise ValueError(f"convention must be 'ome', 'geozarr' or None, not {convention!r}")
-        self.array, self.place, self.factors, self.method = array, place, factors, method
-        self.convention, self.overwrite = convention, overwrite
-        self.names, self.described = names, described
-        self.shapes = list(self._shapes(levels))
+    array: Array[Any]
+    place: StorePath
+    factors: tuple[int, ...]
+    method: Method
+    levels: int | None
+    convention: Convention | None
+    overwrite: bool
+    names: tuple[str | None, ...]
+    described: Described | None
+
+    def __post_init__(self) -> None:
+        if self.convention not in ("ome", "geozarr", None):
+            raise ValueError(f"convention must be 'ome', 'geozarr' or None, not {self.convention!r}")
+        self.shapes = list(self._shapes())
         self.attributes = self._attributes()
 
-    def _shapes(self, levels: int | None) -> Iterator[tuple[int, ...]]:
+    def _shapes(self) -> Iterator[tuple[int, ...]]:
         shape, chunks = self.array.shape, [max(axis, default=1) for axis in self.array.read_chunk_sizes]
-        yield shape
-        level = 0
-        while (
-            level < levels
-            if levels is not None
-            else any(
-                factor > 1 and length > chunk for factor, length, chunk in zip(self.factors, shape, chunks, strict=True)
-            )
-        ):
-            shape = tuple(-(-length // factor) for length, factor in zip(shape, self.factors, strict=True))
-            level += 1
+        for level in count():
             yield shape
+            axes = zip(self.factors, shape, chunks, strict=True)
+            longer = any(factor > 1 and length > chunk for factor, length, chunk in axes)
+            if not longer if self.levels is None else level >= self.levels:
+                return
+            shape = tuple(-(-length // factor) for length, factor in zip(shape, self.factors, strict=True))
 
     def plan(self, limit: int) -> Plan:
         """Return the plan: one stage for each level."""
@@ -273,7 +267,7 @@ class _Pyramid:
 
     def _make(self, place: StorePath, overwrite: bool) -> None:
         """Create the nodes, without elements."""
-        zarr_format = 3 if self.convention == "ome" else self._zarr_format
+        zarr_format: Literal[2, 3] = 3 if self.convention == "ome" else self.array.metadata.zarr_format
         zarr.create_group(place, overwrite=overwrite, zarr_format=zarr_format)
         finest = zarr.from_array(place / "0", data=self.array, write_data=False, zarr_format=zarr_format)
         for level, shape in enumerate(self.shapes[1:], 1):
@@ -285,10 +279,6 @@ class _Pyramid:
         made.resize(shape)
         scale = [float(factor**level) for factor in self.factors]
         made.attrs.update(coarser_place(finest.attrs, self.names, scale, shape))
-
-    @property
-    def _zarr_format(self) -> Literal[2, 3]:
-        return 2 if self.array.metadata.zarr_format == 2 else 3
 
     def _end(self) -> Group:
         group = zarr.open_group(self.place, mode="r+")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from typing import Any, Final, Literal, TypeAlias
 
@@ -144,18 +145,10 @@ def _mode(blocks: Values) -> Values:
     return np.take_along_axis(ordered, counts.argmax(axis=-1)[..., None], axis=-1)[..., 0]
 
 
-def _max(blocks: Values) -> Values:
-    fold: Any = np.fmax  # the stubs of some releases of NumPy have no such call
-    largest: Values = fold.reduce(blocks, axis=-1)
-    return largest
-
-
-def _min(blocks: Values) -> Values:
-    fold: Any = np.fmin
-    smallest: Values = fold.reduce(blocks, axis=-1)
-    return smallest
+def _folded(fold: Any, blocks: Values) -> Any:
+    return fold.reduce(blocks, axis=-1)
 
 
 _REDUCE: Final[dict[str, Callable[[Values], Values]]] = {
-    "mean": _mean, "mode": _mode, "max": _max, "min": _min,
+    "mean": _mean, "mode": _mode, "max": partial(_folded, np.fmax), "min": partial(_folded, np.fmin),
 }  # fmt: skip

@@ -6,14 +6,13 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise, product
-from typing import overload
 
 import numpy as np
 
 Region = tuple[slice, ...]
 
 
-class Regions(Sequence[Region]):
+class Regions:
     """All boxes between some borders along each axis.
 
     Parameters
@@ -38,13 +37,10 @@ class Regions(Sequence[Region]):
     def __len__(self) -> int:
         return math.prod(self.counts)
 
-    @overload
-    def __getitem__(self, index: int) -> Region: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Region]: ...
-    def __getitem__(self, index: int | slice) -> Region | list[Region]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+    def __iter__(self) -> Iterator[Region]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, index: int) -> Region:
         if not 0 <= index < len(self):
             raise IndexError(f"region {index} of {len(self)}")
         places = np.unravel_index(index, self.counts) if self.counts else ()

@@ -66,7 +66,7 @@ def run_tasks(executor: Any, tasks: Iterator[Task], end: Callable[[str], None]) 
                 end(name)
         return
     pool, width = _pool_of(executor)
-    _Run(pool, tasks, end).run(width)
+    _run(pool, width, tasks, end)
 
 
 def _pool_of(executor: Any) -> tuple[Executor, int]:
@@ -126,41 +126,33 @@ def _worker_died(error: BaseException | None) -> bool:
     return type(error).__name__ in ("KilledWorker", "CancelledError", "FutureCancelledError")
 
 
-class _Run:
-    """One stage in an executor."""
+def _run(pool: Executor, width: int, tasks: Iterator[Task], end: Callable[[str], None]) -> None:
+    """Run tasks in an executor, in any order; start a task again if its worker died."""
+    running: dict[Future[None], tuple[Task, int]] = {}
 
-    def __init__(self, pool: Executor, tasks: Iterator[Task], end: Callable[[str], None]) -> None:
-        self.pool, self.tasks, self.end = pool, tasks, end
-        self.running: dict[Future[None], tuple[Task, int]] = {}
-
-    def start(self, task: Task, tries: int) -> None:
+    def start(task: Task, tries: int) -> None:
         _, work, item = task
-        self.running[self.pool.submit(work, item)] = task, tries
+        running[pool.submit(work, item)] = task, tries
 
-    def run(self, width: int) -> None:
-        try:
-            while True:
-                while len(self.running) < width and (task := next(self.tasks, None)) is not None:
-                    self.start(task, 1)
-                if not self.running:
-                    return
-                for future in wait(self.running, return_when=FIRST_COMPLETED).done:
-                    self.settle(future)
-        finally:
-            for future in self.running:
-                future.cancel()
-            wait(self.running)
-
-    def settle(self, future: Future[None]) -> None:
-        """Note the end of a task; start a task again if its worker died."""
-        task, tries = self.running.pop(future)
-        error = future.exception()
-        if error is None:
-            self.end(task[0])
-        elif _worker_died(error) and tries < MAX_TRIES:
-            self.start(task, tries + 1)
-        else:
-            raise error
+    try:
+        while True:
+            for task in islice(tasks, width - len(running)):
+                start(task, 1)
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                task, tries = running.pop(future)
+                error = future.exception()
+                if error is None:
+                    end(task[0])
+                elif _worker_died(error) and tries < MAX_TRIES:
+                    start(task, tries + 1)
+                else:
+                    raise error
+    finally:
+        for future in running:
+            future.cancel()
+        wait(running)
 
 
 class _Kept(threading.local):

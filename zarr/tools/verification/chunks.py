@@ -147,8 +147,6 @@ def _decoded(layout: ArrayLayout, key: str) -> Iterator[tuple[bool, Coords, bool
         try:
             coords = tuple(int(part) for part in encoding.decode_chunk_key(name))  # type: ignore[union-attr]
             same = encoding.encode_chunk_key(coords) == name  # type: ignore[union-attr]
-        except NotImplementedError:
-            raise
         except (ValueError, IndexError, TypeError):
             continue
         if same and len(coords) == layout.ndim:
@@ -331,13 +329,7 @@ def decoding_steps(
     """Decode a chunk, and return a fault if it cannot be decoded."""
     try:
         yield from decode_steps(chain, raw)
-    except ChunkChecksumError as error:
-        return _undecodable("chunk-checksum", layout, key, what, error)
     except Exception as error:  # codecs of other packages raise their own errors
-        return _undecodable("chunk-undecodable", layout, key, what, error)
+        kind: Kind = "chunk-checksum" if isinstance(error, ChunkChecksumError) else "chunk-undecodable"
+        return Fault(kind, key, layout.path, f"{what} cannot be decoded: {error_text(error)}. {REMEDY}")
     return None
-
-
-def _undecodable(kind: Kind, layout: ArrayLayout, key: str, what: str, error: Any) -> Fault:
-    text = f"{what} cannot be decoded: {error_text(error)}. {REMEDY}"
-    return Fault(kind, key, layout.path, text)

@@ -15,6 +15,7 @@ from zarr.tools.contents.canonical import json_line, plain_document
 from zarr.tools.verification.report import Fault
 from zarr.tools.verification.survey import (
     NODE_NAMES,
+    REFUSALS,
     Survey,
     error_text,
     is_left_over,
@@ -27,7 +28,6 @@ COPY_NAMES: Final[dict[ZarrFormat, str]] = {2: ".zmetadata", 3: "zarr.json"}
 """The documents that may have consolidated metadata."""
 
 _NAMES: Final[dict[ZarrFormat, tuple[str, ...]]] = {2: (".zarray", ".zgroup", ".zattrs"), 3: ("zarr.json",)}
-_REFUSALS = (ValueError, TypeError, KeyError, OverflowError)
 
 _GONE: Final = "there is no such node"
 
@@ -165,7 +165,7 @@ def _is_missing(survey: Survey, path: str, copied: dict[str, Any]) -> bool:
     above = survey.owner_of(f"{path}/x" if path else "x")
     if above is not None and survey.kinds[above] == "array":
         return False
-    return _is_sound(copied, path) and survey.has_keys(path)
+    return _parsed(copied, path) is not None and survey.has_keys(path)
 
 
 def _reachable(survey: Survey, path: str, zarr_format: ZarrFormat) -> Iterator[tuple[str, str]]:
@@ -201,36 +201,29 @@ def _compare_steps(
         except MetadataValidationError:
             pass
     if survey.kinds[path] == "damaged":
-        if _is_sound(copied, path):
+        if _parsed(copied, path) is not None:
             survey.healthy_copies[path] = copied
         return ""
     return "" if _same(found, copied, path) else "the copy says something else"
 
 
-def _is_sound(documents: dict[str, Any], path: str) -> bool:
-    try:
-        _parsed(documents, path)
-    except _REFUSALS:
-        return False
-    return True
-
-
-def _parsed(documents: dict[str, Any], path: str) -> str:
-    """Return the parsed documents of a node, in one form for equal meanings."""
+def _parsed(documents: dict[str, Any], path: str) -> str | None:
+    """Return the parsed documents of a node, in one form for equal meanings; None if they cannot be parsed."""
     name = next(name for name in ("zarr.json", ".zarray", ".zgroup") if name in documents)
     document = documents[name]
-    if name == "zarr.json" and isinstance(document, Mapping):
-        document = {"zarr_format": 3, **document}  # readers take a group without it for one of format 3
-    if name != "zarr.json" and isinstance(document, Mapping):
-        members = document if name == ".zarray" else {"zarr_format": document.get("zarr_format")}
-        document = {**members, "attributes": documents.get(".zattrs") or {}}
-    return json_line([name, plain_document(parse_member(document, path))])
+    try:
+        if name == "zarr.json" and isinstance(document, Mapping):
+            document = {"zarr_format": 3, **document}  # readers take a group without it for one of format 3
+        if name != "zarr.json" and isinstance(document, Mapping):
+            members = document if name == ".zarray" else {"zarr_format": document.get("zarr_format")}
+            document = {**members, "attributes": documents.get(".zattrs") or {}}
+        return json_line([name, plain_document(parse_member(document, path))])
+    except REFUSALS:
+        return None
 
 
 def _same(stored: dict[str, Any], copied: dict[str, Any], path: str) -> bool:
     if {**stored, ".zattrs": stored.get(".zattrs") or {}} == {**copied, ".zattrs": copied.get(".zattrs") or {}}:
         return True
-    try:
-        return _parsed(stored, path) == _parsed(copied, path)
-    except _REFUSALS:
-        return False
+    meaning = _parsed(stored, path)
+    return meaning is not None and meaning == _parsed(copied, path)

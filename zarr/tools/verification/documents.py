@@ -15,9 +15,15 @@ from zarr.steps.requests import Steps
 from zarr.storage.keys import ancestors
 from zarr.storage.path import StorePath
 from zarr.tools.verification.report import Fault
-from zarr.tools.verification.survey import NODE_NAMES, NodeKind, Survey, error_text, layout_of, read_document_steps
-
-_REFUSALS = (ValueError, TypeError, KeyError, OverflowError)
+from zarr.tools.verification.survey import (
+    NODE_NAMES,
+    REFUSALS,
+    NodeKind,
+    Survey,
+    error_text,
+    layout_of,
+    read_document_steps,
+)
 
 
 def find_faults(survey: Survey) -> Iterator[Fault]:
@@ -117,7 +123,7 @@ def _check(name: str, found: dict[str, bytes], place: StorePath) -> tuple[NodeKi
     except UnknownCodecError as error:
         text = f"{error_text(error)}: its chunks cannot be checked. Install the package that has the codec."
         return kind, [Fault("codec-unknown", key, place.path, text)]
-    except _REFUSALS as error:
+    except REFUSALS as error:
         text = f"the document is not as format {2 + (name == 'zarr.json')} has it: {error_text(error)}"
         return "damaged", [Fault("document-invalid", key, place.path, text)]
     return "array", list(_nonconforming(found, name, place))

@@ -105,11 +105,7 @@ def _in_folder(survey: Survey, root: str) -> Iterator[Fault]:
     stack = [(top, survey.path)]
     while stack:
         folder, path = stack.pop()
-        try:
-            entries = os.scandir(folder)
-        except OSError:
-            continue
-        with entries:
+        with suppress(OSError), os.scandir(folder) as entries:
             for entry in entries:
                 key = f"{path}/{entry.name}" if path else entry.name
                 if entry.name == REPAIR_FOLDER or key.startswith(JOB_PREFIX):
@@ -117,15 +113,8 @@ def _in_folder(survey: Survey, root: str) -> Iterator[Fault]:
                 fault = _fault_of(entry, key, path)
                 if fault is not None:
                     yield fault
-                elif entry.name != LOCKS_FOLDER and not is_partial(entry.name) and _is_folder(entry):
+                elif entry.name != LOCKS_FOLDER and not is_partial(entry.name) and entry.is_dir(follow_symlinks=False):
                     stack.append((entry.path, key))
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir(follow_symlinks=False)
-    except OSError:
-        return False
 
 
 def _fault_of(entry: os.DirEntry[str], key: str, path: str) -> Fault | None:
@@ -137,7 +126,7 @@ def _fault_of(entry: os.DirEntry[str], key: str, path: str) -> Fault | None:
             return None
         text = "a folder of lock files without a lock. It does no harm; processes that lock create it again."
         return Fault("left-over-locks", key, path, text, mendable=True)
-    if entry.name == JOURNAL_FOLDER and _is_folder(entry):
+    if entry.name == JOURNAL_FOLDER and entry.is_dir(follow_symlinks=False):
         with suppress(OSError):
             owners = [re.fullmatch(_OWNER, name) for name in os.listdir(entry.path)]
             if any(owner is not None and is_alive(int(owner[1], 16)) for owner in owners):
@@ -181,7 +170,9 @@ else:
 
 def _beside(store: Any) -> Iterator[Fault]:
     """Yield left-overs of writers of a whole store beside it: a new root, or a new zip file, that got no name."""
-    place = _place_of(store)
+    if not isinstance(store, LocalStore | ZipStore):
+        return
+    place = store.root if isinstance(store, LocalStore) else store.path
     if place is None:
         return
     folder, name = os.path.split(os.path.realpath(place))
@@ -191,11 +182,3 @@ def _beside(store: Any) -> Iterator[Fault]:
             if ours and not _is_being_written(entry.name):
                 text = f"it lies beside the store and was to replace it: {_UNFINISHED} Delete it."
                 yield Fault("left-over-value", f"../{entry.name}", "", text)
-
-
-def _place_of(store: LocalStore | ZipStore | Any) -> str | None:
-    """Return the folder or the zip file of a store."""
-    if isinstance(store, LocalStore):
-        return os.fspath(store.root)
-    path = getattr(store, "path", None) if type(store).__name__ == "ZipStore" else None
-    return None if path is None else os.fspath(path)

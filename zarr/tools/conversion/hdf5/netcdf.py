@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents, lose
 from zarr.tools.conversion.hdf5.types import hdf5_attribute
-from zarr.tools.conversion.hdf5.writing import dataset_parameters, write_elements
+from zarr.tools.conversion.hdf5.writing import dataset_parameters, write_attributes, write_elements
 from zarr.tools.conversion.nodes import FILL_VALUES_OF_NETCDF
 
 
@@ -70,10 +71,11 @@ def _write_array(group: Any, name: str, path: str, array: ArrayContents, losses:
             lose(losses, path, f"the array: NetCDF-4 has no data type for {dtype}")
             return
         lose(losses, path, "the data type bool: NetCDF-4 has int8 for it")
-        array = _as_int8(array)
+        array = _as(array, np.dtype("i1"), lambda data: data.astype("i1"))
     if dtype.kind == "S" and dtype.itemsize > 1:
         lose(losses, path, f"strings of {dtype.itemsize} bytes: they are strings of any length")
-        array = _as_text(array)
+        text = np.dtypes.StringDType()
+        array = _as(array, text, lambda data: np.char.decode(data, "utf-8").astype(text))
     parameters = dataset_parameters(path, array, losses)
     if parameters is None:
         return
@@ -129,29 +131,18 @@ def _dimensions(group: Any, path: str, array: ArrayContents, losses: list[str]) 
 
 
 def _write_attributes(node: Any, path: str, contents: Any, dtype: np.dtype[Any] | None, losses: list[str]) -> None:
-    for name, value in contents.attributes.items():
-        if name == "_FillValue" and isinstance(contents, ArrayContents):
-            continue
+    values = dict(contents.attributes)
+    if isinstance(contents, ArrayContents):
+        values.pop("_FillValue", None)
+    for name, value in tuple(values.items()):
         if isinstance(value, bool):
             lose(losses, path, f"the attribute {name}: NetCDF-4 has int8 for bool")
-            value = int(value)
-        if value is None:
+            values[name] = int(value)
+        elif value is None:
             lose(losses, path, f"the attribute {name}: it is empty")
-            continue
-        found, lost = hdf5_attribute(name, value, dtype)
-        if lost:
-            lose(losses, path, f"the attribute {name}: {lost}")
-        node.attrs[name] = found
+            del values[name]
+    write_attributes(node.attrs, path, values, dtype, losses)
 
 
-def _as_int8(array: ArrayContents) -> ArrayContents:
-    return _as(array, np.dtype("i1"), lambda data: data.astype("i1"))
-
-
-def _as_text(array: ArrayContents) -> ArrayContents:
-    text = np.dtypes.StringDType()
-    return _as(array, text, lambda data: np.char.decode(data, "utf-8").astype(text))
-
-
-def _as(array: ArrayContents, dtype: np.dtype[Any], change: Any) -> ArrayContents:
+def _as(array: ArrayContents, dtype: np.dtype[Any], change: Callable[[Any], Any]) -> ArrayContents:
     return replace(array, dtype=dtype, read=lambda region: change(array.read(region)), fill_value=None, shards=None)

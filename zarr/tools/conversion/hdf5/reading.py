@@ -137,7 +137,7 @@ class _Reader:
         if dtype is None:
             return None
         if any(length is None for length in dataset.maxshape) and dataset.is_scale and dataset.ndim == 1:
-            self._unlimited(path)
+            lose(self.losses, path, UNLIMITED)
         if dataset.id.get_create_plist().get_fill_time() == h5py.h5d.FILL_TIME_NEVER:
             lose(self.losses, path, "that elements never written are undefined: those of Zarr have the fill value")
         codecs, missing = codecs_of_filters(dataset)
@@ -168,12 +168,9 @@ class _Reader:
     def _dimension(self, path: str, scale: h5py.Dataset) -> None:
         """Note the loss of a dimension without coordinates: arrays have its name and its length."""
         if scale.maxshape[0] is None:
-            self._unlimited(path)
+            lose(self.losses, path, UNLIMITED)
         if not scale.attrs.get("REFERENCE_LIST", np.empty(0)).size:
             lose(self.losses, path, f"the dimension, of length {scale.shape[0]}: no array has it")
-
-    def _unlimited(self, path: str) -> None:
-        lose(self.losses, path, UNLIMITED)
 
     def _dimensions(self, dataset: h5py.Dataset) -> tuple[str | None, ...] | None:
         names: list[str | None] = []
@@ -185,8 +182,9 @@ class _Reader:
     def _fill_value(self, dataset: h5py.Dataset, dtype: np.dtype[Any]) -> Any:
         if dtype.kind == "T":
             return None
-        value = dataset.fillvalue
-        return np.asarray(value).astype(dtype)[()] if dtype.fields is None else plain_void(value, dtype)
+        value = np.asarray(dataset.fillvalue).astype(dtype)
+        is_default = dtype.fields is not None and not any(value.tobytes())  # of a compound type
+        return None if is_default else value[()]
 
 
 def _scale_of(dataset: h5py.Dataset, axis: int, is_netcdf: bool) -> h5py.Dataset | None:
@@ -210,12 +208,3 @@ def _unlimited_lengths(file: h5py.File) -> dict[Any, int]:
 
     file.visititems(visit)
     return found
-
-
-def plain_void(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the fill value of a compound type; None if all of its bytes are zero, which is the default."""
-    found = np.array(value).astype(dtype)
-    return found[()] if any(found.tobytes()) else None
-
-
-

@@ -13,7 +13,6 @@ from zarr._lazy import load
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents
 from zarr.tools.conversion.images.descriptions import as_json
 from zarr.tools.conversion.images.geotiff_writing import NAMESPACE
-from zarr.tools.conversion.images.geotiff_writing import write_geotiff as write_geotiff
 from zarr.tools.conversion.images.tiff import joined_rows
 from zarr.tools.copies.multiscales import MULTISCALES, geozarr_levels, scale_between
 

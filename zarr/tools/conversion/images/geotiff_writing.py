@@ -11,7 +11,7 @@ import numpy as np
 
 from zarr._lazy import load
 from zarr.tools.conversion.contents import ArrayContents, Contents
-from zarr.tools.conversion.images.tiff_writing import BLOCK, LARGE, Layout, dtype_of, level_names, tile_length, tiles_of
+from zarr.tools.conversion.images.tiff_writing import BLOCK, LARGE, Layout, dtype_of, level_names, tile_of, tiles_of
 
 NAMESPACE: Final = "ZARR"
 """The namespace of the tag with attributes that GDAL does not have."""
@@ -90,7 +90,7 @@ class _Writer:
         self.gdal = attributes.get("gdal", {})
         self.bands = array.shape[0] if len(array.shape) == 3 else 1
         chunks = array.chunks or array.shape
-        self.tile = tuple(tile_length(*each) for each in zip(chunks[-2:], array.shape[-2:], strict=True))
+        self.tile = tile_of(chunks[-2:], array.shape[-2:])
         self.together = len(array.shape) == 3 and chunks[0] >= self.bands > 1
 
     def write(self, path: Any, large: bool) -> None:
@@ -209,7 +209,7 @@ def _append_levels(path: Any, levels: list[ArrayContents]) -> None:
     with load("tifffile").TiffWriter(path, append=True, shaped=False) as writer:
         for level in levels:
             chunks = level.chunks or level.shape
-            tile = tuple(tile_length(*each) for each in zip(chunks[-2:], level.shape[-2:], strict=True))
+            tile = tile_of(chunks[-2:], level.shape[-2:])
             layout = Layout(level.shape, chunks, tile, 0, dtype_of(level))
             colours = {"planarconfig": "separate"} if len(level.shape) == 3 and level.shape[0] > 1 else {}
             writer.write(

@@ -13,8 +13,6 @@ import zarr
 from zarr._lazy import load
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents
 from zarr.tools.conversion.images.descriptions import OmeImage, as_json, parse_ome, tags_of
-from zarr.tools.conversion.images.tiff_writing import write_ome_tiff as write_ome_tiff
-from zarr.tools.conversion.images.tiff_writing import write_tiff as write_tiff
 from zarr.tools.copies.multiscales import MULTISCALES, Place, geozarr_levels, ome_axes, ome_image, scale_between
 
 LARGEST: Final = 64 << 20

@@ -149,8 +149,7 @@ def _groups_of(contents: Contents, path: str) -> dict[str, Any]:
 
 def dtype_of(array: ArrayContents) -> np.dtype[Any]:
     """Return the NumPy data type of an array, in the byte order of this computer."""
-    dtype = array.dtype
-    found: np.dtype[Any] = np.dtype(dtype.to_native_dtype() if hasattr(dtype, "to_native_dtype") else dtype)
+    found = array.native_dtype
     return found if found.kind in "TO" else found.newbyteorder("=")
 
 
@@ -230,7 +229,7 @@ class _ImageWriter:
         shape = tuple(array.shape[axis] for axis in self.order)
         chunks = tuple((array.chunks or array.shape)[axis] for axis in self.order)
         pixels = slice(-3, -1) if self.contiguous else slice(-2, None)
-        tile = tuple(tile_length(*each) for each in zip(chunks[pixels], shape[pixels], strict=True))
+        tile = tile_of(chunks[pixels], shape[pixels])
         layout = Layout(shape, chunks, tile, 1 if self.contiguous else 0, dtype_of(array))
         self._compare_chunks(array, chunks, layout)
         writer.write(
@@ -354,10 +353,10 @@ class _ImageWriter:
                 self.losses.append(f"{node}: shards of shape {level.shards}")
 
 
-def tile_length(chunk: int, length: int) -> int:
-    """Return the length of tiles, a multiple of 16: that of the chunks, if it is within bounds."""
-    size = chunk if chunk <= _LARGEST_TILE else _TILE
-    return -(-min(size, length) // 16) * 16
+def tile_of(chunks: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the shape of tiles, multiples of 16: that of the chunks, as far as it is within bounds."""
+    sizes = [chunk if chunk <= _LARGEST_TILE else _TILE for chunk in chunks]
+    return tuple(-(-min(size, length) // 16) * 16 for size, length in zip(sizes, shape, strict=True))
 
 
 class Layout(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -12,9 +13,7 @@ from zarr._lazy import load
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents
 from zarr.tools.conversion.tables.arrow_types import Column, column_of, elements_of
 from zarr.tools.conversion.tables.csv_scan import CsvRows, scan_csv
-from zarr.tools.conversion.tables.writing import KEY, VALID, write_csv, write_parquet
-
-__all__ = ["read_csv", "read_parquet", "write_csv", "write_parquet"]
+from zarr.tools.conversion.tables.writing import KEY, VALID
 
 DIMENSION: Final = "row"
 
@@ -64,11 +63,7 @@ def read_parquet(path: Any, losses: list[str]) -> GroupContents:
         nulls = [_nulls_of(file, name) for name in schema.names]
     fields = [(field.name, field.type, field.metadata or {}) for field in schema]
     table = _Table(borders[-1], max(borders[1] if len(borders) > 1 else 1, 1), losses)
-
-    def rows(place: int) -> Callable[[int, int], Any]:
-        return ParquetRows(str(path), borders, place)
-
-    return table.contents(fields, nulls, rows, schema.metadata or {})
+    return table.contents(fields, nulls, partial(ParquetRows, str(path), borders), schema.metadata or {})
 
 
 def read_csv(path: Any, losses: list[str]) -> GroupContents:
@@ -110,11 +105,7 @@ def read_csv(path: Any, losses: list[str]) -> GroupContents:
     fields: list[tuple[str, Any, dict[bytes, bytes]]] = [
         (name, kind, {}) for name, kind in zip(found.names, found.types, strict=True)
     ]
-
-    def rows(place: int) -> Callable[[int, int], Any]:
-        return CsvRows(str(path), found, place)
-
-    return table.contents(fields, found.nulls, rows, {})
+    return table.contents(fields, found.nulls, partial(CsvRows, str(path), found), {})
 
 
 def _nulls_of(file: Any, name: str) -> bool:
@@ -163,24 +154,18 @@ class ParquetRows:
         return self.__dict__ | {"_last": ((0, 0), None)}
 
 
-class ReadColumn:
-    """Read elements of a column, or the mask of its values.
+def read_column(rows: Callable[[int, int], Any], column: Column | None, region: tuple[slice, ...]) -> Any:
+    """Return the elements of a region of a column, or, without its form, the mask of its values.
 
     Parameters
     ----------
     rows : callable
         Returns rows, from and to a number, as a column of Arrow.
     column : Column, optional
-        Default: read the mask of values.
+    region : tuple of a slice
     """
-
-    def __init__(self, rows: Callable[[int, int], Any], column: Column | None) -> None:
-        self.rows, self.column = rows, column
-
-    def __call__(self, region: tuple[slice, ...]) -> Any:
-        """Return the elements of a region."""
-        values = self.rows(region[0].start, region[0].stop)
-        return elements_of(values, self.column) if self.column else np.asarray(values.is_valid())
+    values = rows(region[0].start, region[0].stop)
+    return elements_of(values, column) if column else np.asarray(values.is_valid())
 
 
 class _Table:
@@ -210,15 +195,19 @@ class _Table:
             attributes = {**_written(extra), **column.attributes, **({"name": label} if label != names[place] else {})}
             missing = {"nulls": "NaN"} if nulls[place] and column.fill is None and column.kind == "plain" else {}
             read = rows(place)
-            members[names[place]] = self._array(ReadColumn(read, column), column.dtype, attributes | missing, own)
+            members[names[place]] = self._array(read, column, attributes | missing, own)
             if nulls[place] and column.fill is not None:
                 mask = _free_name(f"{names[place]}_valid", {*names, *members})
-                members[mask] = self._array(ReadColumn(read, None), np.dtype(bool), {VALID: names[place]}, own)
+                members[mask] = self._array(read, None, {VALID: names[place]}, own)
         texts = self._texts(metadata)
         return GroupContents({**own.get("attributes", {}), "columns": columns, **texts}, members)
 
-    def _array(self, read: ReadColumn, dtype: Any, attributes: dict[str, Any], own: Mapping[str, Any]) -> ArrayContents:
-        names = (own.get("dimension", DIMENSION),)
+    def _array(
+        self, rows: Callable[[int, int], Any], column: Column | None, attributes: dict[str, Any], own: Mapping[str, Any]
+    ) -> ArrayContents:
+        """Return a column as an array; without its form, the mask of its values."""
+        dtype, names = column.dtype if column else np.dtype(bool), (own.get("dimension", DIMENSION),)
+        read = partial(read_column, rows, column)
         return ArrayContents(
             (self.count,), dtype, read, chunks=(self.chunk,), dimension_names=names, attributes=attributes
         )

@@ -148,8 +148,7 @@ def _types(path: str, scan: CsvScan) -> tuple[tuple[Any, ...], tuple[bool, ...]]
             types[place] = _common(arrow, types[place], column.type)
             nulls[place] = nulls[place] or column.null_count > 0
             long[place] = long[place] or _is_long(path, scan, part, place, column)
-        for place in _zero_padded(path, scan, part, table):
-            padded.add(place)
+        padded.update(_zero_padded(path, scan, part, table))
     texts = [
         place in padded
         or arrow.types.is_null(kind)

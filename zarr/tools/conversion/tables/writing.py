@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from zarr._lazy import load
-from zarr.tools.conversion.contents import ArrayContents, Contents
+from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents
 from zarr.tools.conversion.tables.arrow_types import TYPE, arrow_type_of, values_of
 
 KEY: Final = b"zarr"
@@ -118,11 +118,9 @@ class _Columns:
 
     def __init__(self, contents: Contents, losses: list[str]) -> None:
         self.losses = losses
-        alone = isinstance(contents, ArrayContents)
-        members: dict[str, Contents] = (
-            {"values": contents} if isinstance(contents, ArrayContents) else dict(contents.members)
-        )
-        self.attributes = {} if alone else dict(contents.attributes)
+        if isinstance(contents, ArrayContents):
+            contents = GroupContents(members={"values": contents})
+        members, self.attributes = dict(contents.members), dict(contents.attributes)
         order = self.attributes.pop("columns", None)
         order = [name for name in order if name in members] if isinstance(order, list) else []
         self.masks: dict[str, ArrayContents] = {}
@@ -156,16 +154,9 @@ class _Columns:
             self.losses.append(f"/{name}: the data type {member.dtype}: texts have any length")
         if member.shards is not None:
             self.losses.append(f"/{name}: shards of shape {member.shards}")
-        if (
-            member.fill_value is not None
-            and member.fill_value not in (0, "", b"")
-            and member.fill_value == member.fill_value
-        ):
-            self.losses.append(f"/{name}: the fill value {member.fill_value}")
-
-    def labels(self) -> dict[str, str]:
-        """Return the names of the columns in the file."""
-        return {name: str(array.attributes.get("name", name)) for name, array in self.arrays.items()}
+        fill = member.fill_value
+        if fill not in (None, 0, "", b"") and fill == fill:
+            self.losses.append(f"/{name}: the fill value {fill}")
 
     def is_one_with_nulls(self) -> bool:
         """Return True if there is one column, and it may have nulls."""
@@ -186,11 +177,11 @@ class _Columns:
         """Return the schema of the table."""
         arrow = load("pyarrow")
         fields = []
-        for name, label in self.labels().items():
+        for name, array in self.arrays.items():
             known = {"name", "nulls", "timezone", TYPE}
-            own = {key: value for key, value in self.arrays[name].attributes.items() if key not in known}
+            own = {key: value for key, value in array.attributes.items() if key not in known}
             metadata = {KEY: json.dumps(own).encode()} if own and with_metadata else None
-            fields.append(arrow.field(label, self.types[name], metadata=metadata))
+            fields.append(arrow.field(str(array.attributes.get("name", name)), self.types[name], metadata=metadata))
         return arrow.schema(fields, metadata=self._metadata() if with_metadata else None)
 
     def _metadata(self) -> dict[bytes, bytes] | None:
