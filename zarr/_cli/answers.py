@@ -81,6 +81,14 @@ def say_json(value: Any) -> None:
     typer.echo(_PLAIN_LIST.sub(lambda found: f"[{_BREAK.sub(' ', found[1])}]", text))
 
 
+def say_result(as_json: bool, value: Any, text: str) -> None:
+    """Print the result of a command: a value as JSON, or a text."""
+    if as_json:
+        say_json(value)
+    else:
+        say(text)
+
+
 def finite(value: Any) -> Any:
     """Return a value with numbers that JSON lacks in the form of metadata documents: "NaN", "Infinity".
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple, cast
 import typer
 
 import zarr
-from zarr._cli.answers import agree, counted, say, say_json
+from zarr._cli.answers import agree, counted, say_json, say_result
 from zarr._cli.arguments import AsJson, NodePath, Options, Place, Store, Yes, parse_pairs, parse_place
 from zarr.arrays.array import Array
 from zarr.core.sync import sync
@@ -94,10 +94,15 @@ def whole_store(place: Place, path: str = "") -> str:
     return f"{store.rstrip('/')}/{path}" if "://" in store else os.path.realpath(os.path.join(store, path))
 
 
-def refuse_foreign(place: Place) -> None:
-    """Refuse to replace files that are no node: a command removes nodes only."""
-    with place.located("a") as found:
-        check_free(Notes(found), overwrite=True)
+def clear_way(place: Place, overwrite: bool, yes: bool) -> None:
+    """Refuse what is in the way of a new node, or ask before it is removed; files that are no node are refused."""
+    if (there := find(place)) is not None:
+        if not overwrite:
+            raise FileExistsError(f"{there.words} is there already: say --overwrite to make it anew")
+        agree(f"Remove {there.whole}, to make it anew?", yes)
+    elif overwrite:
+        with place.located("a") as found:
+            check_free(Notes(found), overwrite=True)
 
 
 def is_stopped(place: Place) -> bool:
@@ -171,10 +176,8 @@ def copy(
     if if_exists is Existing.anew and (there := find(given)) is not None:
         agree(f"Replace arrays in {there.words}?", yes)
     copied, skipped, nbytes = copy_node(taken, given, if_exists)
-    if as_json:
-        say_json({"copied": copied, "skipped": skipped, "bytes": nbytes})
-    else:
-        say(f"{copied} copied, {skipped} skipped, {nbytes} bytes of values")
+    counts = {"copied": copied, "skipped": skipped, "bytes": nbytes}
+    say_result(as_json, counts, f"{copied} copied, {skipped} skipped, {nbytes} bytes of values")
 
 
 def ends(source: str, dest: str, option: list[str] | None, dest_option: list[str] | None) -> tuple[Place, Place]:
@@ -311,10 +314,7 @@ def get_attributes(store: Store, key: Key = None, option: Options = None, as_jso
     if key not in found:
         raise KeyError(f"{place} has no attribute {key!r}; it has {', '.join(map(repr, found)) or 'none'}")
     value = found[key]
-    if isinstance(value, str) and not as_json:
-        say(value)
-    else:
-        say_json(value)
+    say_result(as_json or not isinstance(value, str), value, value)
 
 
 def set_attributes(store: Store, pairs: Pairs, option: Options = None) -> None:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 import zarr
-from zarr._cli.answers import FoundError, agree, counted, say, say_json
+from zarr._cli.answers import FoundError, agree, counted, say, say_json, say_result
 from zarr._cli.arguments import (
     AsJson,
     Memory,
@@ -64,10 +64,7 @@ def verify(
         wanted = None if against is None else _read_checksum(against)
         report = zarr.tools.verify(located, sample=sample, values=values, **how)
         same = str(zarr.tools.checksum(located, **how)) == wanted if report and wanted is not None else None
-    if as_json:
-        say_json({**report.to_json(), **({} if wanted is None else {"same_checksum": same})})
-    else:
-        say(str(report))
+    say_result(as_json, report.to_json() | ({} if wanted is None else {"same_checksum": same}), str(report))
     if not report:
         number = counted(sum(report.counts.values()), "fault")
         mends = any(fault.mendable for fault in report.faults)
@@ -121,10 +118,7 @@ def checksum(
     """Print a checksum of what a hierarchy holds: the same for the same content in any store, chunks and codecs."""
     with parse_place(store, path, option).located() as located, reading(memory, workers) as how:
         found = zarr.tools.checksum(located, **how)
-    if as_json:
-        say_json({"checksum": str(found), "nodes": found.nodes, "elements": found.elements})
-    else:
-        say(str(found))
+    say_result(as_json, {"checksum": str(found), "nodes": found.nodes, "elements": found.elements}, str(found))
 
 
 def diff(
@@ -142,11 +136,8 @@ def diff(
         first = stack.enter_context(one.opened())
         second = stack.enter_context(other.opened()) if one != other else first
         found = zarr.tools.diff(first, second, values=values, **stack.enter_context(reading(memory, workers)))
-    if as_json:
-        rows = [{"path": f"/{each.path}", "aspect": each.aspect, "text": str(each)} for each in found]
-        say_json({"equal": not found, "differences": rows})
-    else:
-        say("\n".join(map(str, found)))
+    rows = [{"path": f"/{each.path}", "aspect": each.aspect, "text": str(each)} for each in found]
+    say_result(as_json, {"equal": not found, "differences": rows}, "\n".join(map(str, found)))
     if found:
         raise FoundError(f"{one} and {other} differ: {counted(len(found), 'difference')}")
 
@@ -174,10 +165,10 @@ def stats(
 
 
 def _numbers(found: ArrayStatistics) -> dict[str, Any]:
-    names = ("path", "shape", "data_type", "min", "max", "mean", "missing", "filled", "raw_bytes", "stored_bytes")
-    numbers = {name: getattr(found, name) for name in (*names, "chunks_stored", "chunks")} | {"path": f"/{found.path}"}
-    if found.histogram is not None:
-        numbers["histogram"] = {"counts": found.histogram[0], "edges": found.histogram[1]}
+    numbers = {**vars(found), "path": f"/{found.path}"}
+    histogram = numbers.pop("histogram")
+    if histogram is not None:
+        numbers["histogram"] = dict(zip(("counts", "edges"), histogram, strict=True))
     return {name: value.item() if hasattr(value, "item") else value for name, value in numbers.items()}
 
 

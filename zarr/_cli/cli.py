@@ -10,7 +10,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Final, NamedTuple, TextIO
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
@@ -197,16 +197,8 @@ def _way_out(error: Exception, text: str) -> str:
     return ": zarr tree shows what a store holds" if text.endswith("'") else ""
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
+def _show_warning(message: Warning | str, *_others: Any) -> None:
     """Print a warning without its line of code."""
-    del category, filename, lineno, file, line
     print(f"zarr: warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 

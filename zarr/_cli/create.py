@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal, cast
 
 import typer
 
 import zarr
-from zarr._cli.answers import agree
-from zarr._cli.arguments import NodePath, Options, Place, Store, Yes, parse_lengths, parse_pairs, parse_place
-from zarr._cli.arguments import parse_value as _parse_value
-from zarr._cli.change import find, refuse_foreign
+from zarr._cli.arguments import (
+    NodePath,
+    Options,
+    Place,
+    Store,
+    Yes,
+    parse_lengths,
+    parse_pairs,
+    parse_place,
+    parse_value,
+)
+from zarr._cli.change import clear_way, find
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
 from zarr.registry import get_codec_class
 from zarr.types import ZarrFormat
@@ -66,18 +75,17 @@ def create(
         if given:
             names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
             raise typer.BadParameter(f"a group has no {names}; an array needs --shape", param_hint="--shape")
-        parameters = None
+        make: Callable[..., Any] = partial(zarr.create_group, path=place.path)
     elif dtype is None:
         raise typer.BadParameter("an array needs a data type, such as --dtype float32", param_hint="--dtype")
     else:
         parameters = {"shape": parse_lengths(shape, "--shape"), **_parameters(given, wanted)}
-    if (there := find(place)) is not None:
-        if not overwrite:
-            raise FileExistsError(f"{there.words} is there already: say --overwrite to make it anew")
-        agree(f"Remove {there.whole}, to make it anew?", yes)
-    elif overwrite:
-        refuse_foreign(place)
-    _make(place, wanted, parameters, attributes, overwrite)
+        make = partial(zarr.create_array, name=place.path or None, **parameters)
+    clear_way(place, overwrite, yes)
+    made = make(
+        place.store, zarr_format=wanted, overwrite=overwrite, attributes=attributes, storage_options=place.options
+    )
+    made.store.close()
 
 
 def _wanted_format(place: Place, zarr_format: int | None) -> ZarrFormat | None:
@@ -87,23 +95,6 @@ def _wanted_format(place: Place, zarr_format: int | None) -> ZarrFormat | None:
     return cast("ZarrFormat | None", zarr_format)
 
 
-def _make(
-    place: Place,
-    zarr_format: ZarrFormat | None,
-    parameters: dict[str, Any] | None,
-    attributes: dict[str, Any],
-    overwrite: bool,
-) -> None:
-    shared: dict[str, Any] = {
-        "zarr_format": zarr_format, "overwrite": overwrite, "attributes": attributes,
-        "storage_options": place.options,
-    }  # fmt: skip
-    if parameters is None:
-        zarr.create_group(place.store, path=place.path, **shared).store.close()
-    else:
-        zarr.create_array(place.store, name=place.path or None, **parameters, **shared).store.close()
-
-
 def _parameters(given: dict[str, Any], zarr_format: ZarrFormat | None) -> dict[str, Any]:
     """Return the parameters of ``create_array`` for the options of an array."""
     parameters: dict[str, Any] = {"dtype": given["dtype"]}
@@ -111,7 +102,7 @@ def _parameters(given: dict[str, Any], zarr_format: ZarrFormat | None) -> dict[s
         if name in given:
             parameters[name] = parse_lengths(given[name], f"--{name}")
     if "fill_value" in given:
-        parameters["fill_value"] = _parse_value(given["fill_value"])
+        parameters["fill_value"] = parse_value(given["fill_value"])
     if "dimension_names" in given:
         parameters["dimension_names"] = [name.strip() for name in given["dimension_names"].split(",")]
     if "codec" in given:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 import typer
 
 import zarr
-from zarr._cli.answers import agree, counted, say, say_json, saying_how_to_go_on
+from zarr._cli.answers import agree, counted, say_result, saying_how_to_go_on
 from zarr._cli.arguments import (
     AsJson,
     Memory,
@@ -29,8 +30,7 @@ from zarr._cli.create import Codec, parse_codecs
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
 from zarr.tools.conversion.formats import FORMATS
-from zarr.tools.copies.coarsening import Convention
-from zarr.tools.copies.reductions import METHODS, Method
+from zarr.tools.copies.reductions import METHODS
 from zarr.tools.plans.plan import MEMORY, Plan
 from zarr.types import ZarrFormat
 
@@ -56,12 +56,10 @@ def rechunk(
     as_json: AsJson = False,
 ) -> None:
     """Copy an array, or all arrays of a group, into other chunks or shards."""
-    options: dict[str, Any] = {
-        "chunks": parse_chunks(chunks, "--chunks"),
-        "shards": None if shards is None else parse_chunks(shards, "--shards"),
-    }
+    cut = parse_chunks(chunks, "--chunks")
+    shard = None if shards is None else parse_chunks(shards, "--shards")
     job = _Job(source, dest, option, dest_option, memory, workers, overwrite, resume, dry_run, yes, as_json)
-    job.run(lambda node, place, more: zarr.tools.rechunk(node, place, **options, **job.codecs(codec, node), **more))
+    job.run(zarr.tools.rechunk, codec, chunks=cut, shards=shard)
 
 
 def reencode(
@@ -80,7 +78,7 @@ def reencode(
 ) -> None:
     """Copy an array, or all arrays of a group, with other codecs; by default those of a new array."""
     job = _Job(source, dest, option, dest_option, memory, workers, overwrite, resume, dry_run, yes, as_json)
-    job.run(lambda node, place, more: zarr.tools.reencode(node, place, **job.codecs(codec, node), **more))
+    job.run(zarr.tools.reencode, codec)
 
 
 def coarsen(
@@ -103,14 +101,10 @@ def coarsen(
     as_json: AsJson = False,
 ) -> None:
     """Make a pyramid: a group with a copy of an array and coarser levels of it."""
-    options: dict[str, Any] = {
-        "factors": _parse_factors(factors),
-        "levels": levels,
-        "method": cast("Method", method),
-        "convention": None if convention == "none" else cast("Convention", convention),
-    }
+    parsed = _parse_factors(factors)
+    metadata = None if convention == "none" else convention
     job = _Job(source, dest, option, dest_option, memory, workers, overwrite, resume, dry_run, yes, as_json)
-    job.run(lambda node, place, more: zarr.tools.coarsen(node, place, **options, **more))
+    job.run(zarr.tools.coarsen, factors=parsed, levels=levels, method=method, convention=metadata)
 
 
 def _parse_factors(text: str) -> int | tuple[int, ...] | dict[str, Any]:
@@ -157,58 +151,47 @@ def convert(
         )  # fmt: skip
     if isinstance(made.result, Array | Group):
         made.result.store.close()
-    if as_json:
-        say_json({"target": target, "made": not dry_run, "plan": made.plan, "losses": list(made.losses)})
-        return
-    say(made.plan if dry_run else f"made {target}")
+    lines = [made.plan if dry_run else f"made {target}"]
     if made.losses:
-        say("cannot be carried:" if dry_run else "not carried:")
-        for text in made.losses:
-            say(f"  {text}")
+        lines.append("cannot be carried:" if dry_run else "not carried:")
+        lines += [f"  {text}" for text in made.losses]
+    result = {"target": target, "made": not dry_run, "plan": made.plan, "losses": list(made.losses)}
+    say_result(as_json, result, "\n".join(lines))
 
 
+@dataclass(frozen=True)
 class _Job:
-    """The common part of the three commands: source, destination and options."""
+    """The common options of the three commands."""
 
-    def __init__(
-        self,
-        source: str,
-        dest: str,
-        option: list[str] | None,
-        dest_option: list[str] | None,
-        memory: str,
-        workers: int,
-        overwrite: bool,
-        resume: bool,
-        dry_run: bool,
-        yes: bool,
-        as_json: bool,
-    ) -> None:
-        self.taken, self.given = ends(source, dest, option, dest_option)
-        refuse_overlap(self.taken, self.given)
-        self.memory = parse_memory(memory)
-        self.workers, self.overwrite, self.resume, self.dry_run = workers, overwrite, resume, dry_run
-        self.yes, self.as_json = yes, as_json
+    source: str
+    dest: str
+    option: list[str] | None
+    dest_option: list[str] | None
+    memory: str
+    workers: int
+    overwrite: bool
+    resume: bool
+    dry_run: bool
+    yes: bool
+    as_json: bool
 
-    def codecs(self, codec: list[str] | None, node: Any) -> dict[str, Any]:
-        """Return the parameters of codecs, in the format of the source."""
-        return parse_codecs(codec, node.metadata.zarr_format) if codec else {}
-
-    def run(self, tool: Callable[[Any, Any, dict[str, Any]], Any]) -> None:
+    def run(self, tool: Callable[..., Any], codec: list[str] | None = None, **parameters: Any) -> None:
         """Call a tool, and print its result or its plan."""
-        overwrite = self.overwrite and not (self.resume and is_stopped(self.given))  # what is there goes on
-        if overwrite and not self.dry_run and (there := find(self.given)) is not None:
+        taken, given = ends(self.source, self.dest, self.option, self.dest_option)
+        refuse_overlap(taken, given)
+        parameters["memory"] = parse_memory(self.memory)
+        overwrite = self.overwrite and not (self.resume and is_stopped(given))  # what is there goes on
+        if overwrite and not self.dry_run and (there := find(given)) is not None:
             agree(f"Remove {there.whole}?", self.yes)
-        more: dict[str, Any] = {"memory": self.memory, "overwrite": overwrite}
         with ExitStack() as stack:
-            node = stack.enter_context(self.taken.opened())
-            place = stack.enter_context(self.given.located("a"))
-            plan = tool(node, place, {**more, "dry_run": True})
+            node = stack.enter_context(taken.opened())
+            place = stack.enter_context(given.located("a"))
+            codecs = parse_codecs(codec, node.metadata.zarr_format) if codec else {}
+            plan = tool(node, place, overwrite=overwrite, dry_run=True, **codecs, **parameters)
             assert isinstance(plan, Plan)
             if not self.dry_run:
                 with saying_how_to_go_on():
                     plan.run(stack.enter_context(pool_of(self.workers)), resume=self.resume)
-        if self.as_json:
-            say_json({"dest": str(self.given), "made": not self.dry_run, "tasks": len(plan), "plan": plan.explain()})
-        else:
-            say(plan.explain() if self.dry_run else f"made {self.given} by {counted(len(plan), 'task')}")
+        result = {"dest": str(given), "made": not self.dry_run, "tasks": len(plan), "plan": plan.explain()}
+        text = plan.explain() if self.dry_run else f"made {given} by {counted(len(plan), 'task')}"
+        say_result(self.as_json, result, text)

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 import typer
 
 import zarr
-from zarr._cli.answers import agree, say, say_json
+from zarr._cli.answers import say_result
 from zarr._cli.arguments import AsJson, NodePath, Options, Place, Store, Yes, parse_chunks, parse_place
-from zarr._cli.change import DestOptions, ends, find, refuse_foreign, refuse_overlap
+from zarr._cli.change import DestOptions, clear_way, ends, refuse_overlap
 from zarr._cli.create import parse_codecs
 from zarr._lazy import load_extra
-from zarr.tools.measurements.results import Tuning
 from zarr.tools.measurements.tuning import READS, SAMPLE
 from zarr.tools.plans.plan import MEMORY
 
@@ -68,11 +67,10 @@ def tune(
         if plot is not None:
             found.plot(plot)
         if given is not None:
-            _apply(found, given, overwrite, memory)
-    if as_json:
-        say_json({**found.to_json(), "dest": None if given is None else str(given)})
-    else:
-        say(found.table() + ("" if given is None else f"\nmade {given}"))
+            with given.located("a") as place:
+                found.apply(place, overwrite=overwrite, memory=memory)
+    result = {**found.to_json(), "dest": None if given is None else str(given)}
+    say_result(as_json, result, found.table() + ("" if given is None else f"\nmade {given}"))
 
 
 def _destination(
@@ -81,18 +79,8 @@ def _destination(
     """Return the place of the copy; a node that is there is an error before the trials begin."""
     _, given = ends(str(taken), dest, option, dest_option)
     refuse_overlap(taken, given)
-    if (there := find(given)) is not None:
-        if not overwrite:
-            raise FileExistsError(f"{there.words} is there already: say --overwrite to make it anew")
-        agree(f"Remove {there.whole}, to make it anew?", yes)
-    elif overwrite:
-        refuse_foreign(given)
+    clear_way(given, overwrite, yes)
     return given
-
-
-def _apply(found: Tuning, given: Place, overwrite: bool, memory: str) -> None:
-    with given.located("a") as place:
-        found.apply(place, overwrite=overwrite, memory=memory)
 
 
 def _parse_size(text: str) -> str | int:
@@ -122,7 +110,4 @@ def bench(
         found = zarr.tools.bench(
             node, reads=reads, write=write, seconds=seconds, sample=_parse_size(size), memory=memory, scratch=scratch
         )
-    if as_json:
-        say_json(found.to_json())
-    else:
-        say(found.table())
+    say_result(as_json, found.to_json(), found.table())

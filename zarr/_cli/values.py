@@ -91,16 +91,16 @@ def plot(
     with parse_place(store, None, option).opened() as node:
         ax = figures.Figure(figsize=(8, 5), layout="constrained").add_subplot()
         draw = plot_chunks if chunks else plot_values
-        draw(_array(node, "cannot be drawn"), selection, ax)
+        draw(_array(node), selection, ax)
         ax.figure.savefig(picture, dpi=120)
     typer.echo(f"{picture}: {ax.get_title()}")
 
 
-def _array(node: Array[Any] | Group, lacks: str) -> Array[Any]:
+def _array(node: Array[Any] | Group) -> Array[Any]:
     """Return an array; refuse a group, and say what to do."""
     if isinstance(node, Group):
         names = ", ".join(sorted(node.array_keys())) or "none"
-        raise TypeError(f"{node.name} is a group and {lacks}: name one of its arrays ({names}) after '::'")
+        raise TypeError(f"{node.name} is a group and cannot be drawn: name one of its arrays ({names}) after '::'")
     return node
 
 
@@ -194,10 +194,9 @@ def plain_values(values: Any) -> Any:
     '2001-02-03'
     """
     if values.dtype.names:
-        columns = {name: plain_values(values[name]) for name in values.dtype.names}
-        if values.ndim == 0:
-            return columns
-        return [plain_values(value) for value in values]
+        if values.ndim:
+            return [plain_values(value) for value in values]
+        return {name: plain_values(values[name]) for name in values.dtype.names}
     if values.dtype.kind == "c":
         return np.stack([values.real, values.imag], axis=-1).tolist()
     if values.dtype.kind == "M":
