@@ -65,21 +65,14 @@ def _from_marked(entry: dict[str, Any]) -> Any:
     shape, data = tuple(entry["shape"]), entry["data"]
     if isinstance(data, list):
         return _answer(np.array(data, dtype=dtype.base).reshape(shape), dtype)
-    raw = base64.b64decode(data)
-    if not dtype.base.hasobject:
-        return _answer(np.frombuffer(raw, dtype.base).copy().reshape(shape), dtype)
-    out, offset = np.empty(int(np.prod(shape)), dtype=dtype.base), 0
-    for position in range(len(out)):
-        out[position], offset = dtypes.unpack(raw, offset, dtype.base)
-    return _answer(out.reshape(shape), dtype)
+    flat, _ = dtypes.unpack_many(base64.b64decode(data), 0, dtype.base, int(np.prod(shape)))
+    return _answer(flat.reshape(shape), dtype)
 
 
 def _texts(array: Array, dtype: Dtype) -> Array:
-    out = np.empty(array.shape, dtype=dtype)
-    for index in np.ndindex(array.shape):
-        item = array[index]
-        out[index] = item.decode("utf-8", "surrogateescape") if isinstance(item, bytes) else item
-    return out
+    return dtypes.map_elements(
+        lambda item: item.decode("utf-8", "surrogateescape") if isinstance(item, bytes) else item, array, dtype
+    )
 
 
 def _answer(array: Array, dtype: Dtype) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,6 @@ from zarr.h5py_compat.creation import Filters
 from zarr.h5py_compat.dtypes import Array, Dtype, Empty, StoredType
 from zarr.h5py_compat.selections import Selection, read, select, split_names, spread, walk_chunks, write
 from zarr.h5py_compat.storage import RESERVED, UnsupportedFeature, as_text, noting
-
-
-def make_scale(dataset: Any, name: Any = "") -> None:
-    """Mark a dataset as a dimension scale."""
-    dataset.attrs["CLASS"] = "DIMENSION_SCALE"
-    dataset.attrs["NAME"] = as_text(name, "Naming a scale")
 
 
 class DimensionProxy:
@@ -96,7 +91,7 @@ class DimensionProxy:
         """
         self._id.storage.require_writable(OSError, "attach a scale")
         if not dset.is_scale:
-            make_scale(dset)
+            dset.make_scale()
         with noting():
             paths = self._paths()
             if dset.id.path not in paths:
@@ -216,15 +211,6 @@ class _Readable:
         return array if dtype is None else array.astype(dtype)
 
 
-def _attribute_of(part: str, name: str, doc: str) -> Any:
-    """Return a property with an attribute of a part of the object."""
-
-    def answer(self: Any) -> Any:
-        return getattr(getattr(self, part), name)
-
-    return property(answer, doc=doc)
-
-
 class _View(_Readable):
     """A dataset that is read through a conversion; it is never written."""
 
@@ -237,9 +223,9 @@ class _View(_Readable):
         """The type of the values that the view reads."""
         return self._dtype
 
-    shape = _attribute_of("_dataset", "shape", "The shape of the dataset.")
-    ndim = _attribute_of("_dataset", "ndim", "The number of axes.")
-    size = _attribute_of("_dataset", "size", "The number of elements.")
+    shape = property(attrgetter("_dataset.shape"), doc="The shape of the dataset.")
+    ndim = property(attrgetter("_dataset.ndim"), doc="The number of axes.")
+    size = property(attrgetter("_dataset.size"), doc="The number of elements.")
 
     def __len__(self) -> int:
         return len(self._dataset)
@@ -283,11 +269,7 @@ class AsStrView(_View):
     def _convert(self, value: Any) -> Any:
         if isinstance(value, bytes):
             return value.decode(self._encoding, self._errors)
-        array: Any = np.asarray(value)
-        out = np.empty(array.shape, dtype=object)
-        for index in np.ndindex(array.shape):
-            out[index] = array[index].decode(self._encoding, self._errors)
-        return out
+        return dtypes.map_elements(lambda item: item.decode(self._encoding, self._errors), np.asarray(value), object)
 
 
 class FieldsView(_View):
@@ -341,7 +323,7 @@ class Dataset(HLObject, _Readable):
         notes = bind.array.attrs.get(RESERVED, {})
         self._empty = bool(notes.get("empty"))
         self._contiguous = bool(notes.get("contiguous")) or self._empty
-        self._filters_of = Filters(**notes.get("filters", {}))
+        self._filters = Filters(**notes.get("filters", {}))
         described = notes.get("dtype")
         dtype = dtypes.parse_description(described) if described else _own_type(bind.array)
         self._stored: StoredType = dtypes.stored_type(dtype)
@@ -397,13 +379,13 @@ class Dataset(HLObject, _Readable):
         full: tuple[int, ...] = tuple(self._array.chunks)
         return full[: len(full) - len(self.dtype.shape)]
 
-    compression = _attribute_of("_filters_of", "compression", "The compression, by h5py's name.")
-    compression_opts = _attribute_of("_filters_of", "compression_opts", "The level or option of the compression.")
-    shuffle = _attribute_of("_filters_of", "shuffle", "True if bytes are shuffled before compression.")
-    fletcher32 = _attribute_of("_filters_of", "fletcher32", "True if chunks bear a checksum.")
-    scaleoffset = _attribute_of("_filters_of", "scaleoffset", "The digits or bits that scaleoffset keeps, or None.")
-    filter_ids = _attribute_of("_filters_of", "ids", "HDF5's numbers of the filters.")
-    filter_names = _attribute_of("_filters_of", "names", "The names of the filters.")
+    compression = property(attrgetter("_filters.compression"), doc="The compression, by h5py's name.")
+    compression_opts = property(attrgetter("_filters.compression_opts"), doc="The level or option of the compression.")
+    shuffle = property(attrgetter("_filters.shuffle"), doc="True if bytes are shuffled before compression.")
+    fletcher32 = property(attrgetter("_filters.fletcher32"), doc="True if chunks bear a checksum.")
+    scaleoffset = property(attrgetter("_filters.scaleoffset"), doc="The digits or bits that scaleoffset keeps.")
+    filter_ids = property(attrgetter("_filters.ids"), doc="HDF5's numbers of the filters.")
+    filter_names = property(attrgetter("_filters.names"), doc="The names of the filters.")
 
     @property
     def fillvalue(self) -> Any:
@@ -434,7 +416,8 @@ class Dataset(HLObject, _Readable):
         name : str, default ""
             The name of the scale.
         """
-        make_scale(self, name)
+        self.attrs["CLASS"] = "DIMENSION_SCALE"
+        self.attrs["NAME"] = as_text(name, "Naming a scale")
 
     @property
     def regionref(self) -> Any:
@@ -562,19 +545,16 @@ class Dataset(HLObject, _Readable):
 
     def __getitem__(self, args: Any) -> Any:
         if self._empty:
-            return self._read_empty(args)
+            parts = args if isinstance(args, tuple) else (args,)
+            if len(parts) > 1 or (parts and parts[0] is not Ellipsis):
+                raise ValueError("Empty datasets cannot be sliced")
+            return Empty(self.dtype)
         rest, names = split_names(args, self._stored.element)
         whole = read(self._array, self._stored, select(rest, self.shape))
         if names:
             whole = whole[names[0]] if len(names) == 1 else repack_fields(whole[list(names)])
         keep = len(rest) == 1 and rest[0] is Ellipsis and not self.shape
         return whole[()] if whole.ndim == 0 and not keep else whole
-
-    def _read_empty(self, args: Any) -> Empty:
-        parts = args if isinstance(args, tuple) else (args,)
-        if not parts or (len(parts) == 1 and parts[0] is Ellipsis):
-            return Empty(self.dtype)
-        raise ValueError("Empty datasets cannot be sliced")
 
     def __setitem__(self, args: Any, val: Any) -> None:
         self._id.storage.require_writable(OSError, "write data")

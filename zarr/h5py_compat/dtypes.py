@@ -29,8 +29,9 @@ description (``describe``) is stored in the attributes of the array.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -45,6 +46,7 @@ class string_info(NamedTuple):
     length: int | None
 
 
+@dataclass(frozen=True)
 class Empty:
     """A dataset or attribute with a data type and no elements.
 
@@ -60,25 +62,12 @@ class Empty:
     Empty(dtype=dtype('float32'))
     """
 
-    shape = None
-    size = None
+    dtype: Any
+    shape: ClassVar = None
+    size: ClassVar = None
 
-    def __init__(self, dtype: Any) -> None:
-        self._dtype: Dtype = np.dtype(dtype)
-
-    @property
-    def dtype(self) -> Dtype:
-        """The data type."""
-        return self._dtype
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Empty) and self.dtype == other.dtype
-
-    def __hash__(self) -> int:
-        return hash(("Empty", self._dtype))
-
-    def __repr__(self) -> str:
-        return f"Empty(dtype={self.dtype!r})"
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dtype", np.dtype(self.dtype))
 
 
 def string_dtype(encoding: str = "utf-8", length: int | None = None) -> Dtype:
@@ -447,19 +436,15 @@ def parse_description(description: Any) -> Dtype:
         return opaque_dtype(description["opaque"])
     if "base" in description:
         return np.dtype((parse_description(description["base"]), tuple(description["shape"])))
-    return _parse_compound(description)
-
-
-def _parse_compound(description: dict[str, Any]) -> Dtype:
     fields = description["fields"]
-    formats = [parse_description(field) for _, field, _ in fields]
-    packed = np.dtype([(name, format_) for (name, _, _), format_ in zip(fields, formats, strict=True)])
-    offsets = [offset for _, _, offset in fields]
-    if packed.fields is not None and packed.itemsize == description["itemsize"]:
-        if [packed.fields[name][1] for name, _, _ in fields] == offsets:
-            return packed
-    names = [name for name, _, _ in fields]
-    return np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": description["itemsize"]})
+    return np.dtype(
+        {
+            "names": [name for name, _, _ in fields],
+            "formats": [parse_description(field) for _, field, _ in fields],
+            "offsets": [offset for _, _, offset in fields],
+            "itemsize": description["itemsize"],
+        }
+    )
 
 
 def as_dtype(dtype: Any) -> Dtype:
@@ -540,9 +525,7 @@ def _clip(array: Array, element: Dtype) -> Array:
 
 def _to_records(value: Any, element: Dtype) -> Array:
     if isinstance(value, np.ndarray | np.void) and value.dtype.names is not None:
-        if value.dtype == element:
-            return np.asarray(value)
-        return np.asarray(value).astype(element)
+        return np.asarray(value).astype(element, copy=False)
     if np.isscalar(value):
         raise ValueError(f"a record of {element} is given as a tuple or an np.void, not as {value!r}")
     return np.asarray(value, dtype=element)
@@ -553,18 +536,19 @@ def _to_strings(value: Any, element: Dtype) -> Array:
     assert info is not None
     if isinstance(value, np.ndarray) and value.dtype.kind == "U":
         raise TypeError(f"No conversion path for dtype: {value.dtype!r}; hand over bytes, objects or StringDType")
-    if isinstance(value, np.ndarray):
-        array = value.astype(object)
-    elif isinstance(value, str | bytes):
-        array = np.array(value, dtype=object)
-    else:
-        array = np.asarray(value if not hasattr(value, "__array__") else np.asarray(value), dtype=object)
+    array = np.asarray(np.asarray(value) if hasattr(value, "__array__") else value, dtype=object)
     marked = isinstance(value, np.ndarray) and check_vlen_dtype(value.dtype) is not None
-    out = np.empty(array.shape, dtype=element)
-    for index in np.ndindex(array.shape):
-        unset = marked and is_unset(array[index])
-        out[index] = b"" if unset else to_bytes(array[index], info.encoding)
-    return out
+    return map_elements(
+        lambda item: b"" if marked and is_unset(item) else to_bytes(item, info.encoding), array, element
+    )
+
+
+def map_elements(change: Callable[[Any], Any], array: Array, dtype: Any) -> Array:
+    """Return an array of the results of a function for each element."""
+    out = np.empty(array.size, dtype=dtype)
+    for position, item in enumerate(array.reshape(-1)):
+        out[position] = change(item)
+    return out.reshape(array.shape)
 
 
 def _to_ragged(value: Any, element: Dtype, shape: tuple[int, ...] | None) -> Array:
@@ -650,7 +634,7 @@ def unpack(raw: bytes, offset: int, dtype: Dtype) -> tuple[Any, int]:
         If the bytes end before the value does.
     """
     if dtype.subdtype is not None:
-        flat, offset = _unpack_many(raw, offset, dtype.base, int(np.prod(dtype.shape)))
+        flat, offset = unpack_many(raw, offset, dtype.base, int(np.prod(dtype.shape)))
         return flat.reshape(dtype.shape), offset
     if not dtype.hasobject:
         return np.frombuffer(raw, dtype, 1, offset)[0], offset + dtype.itemsize
@@ -666,7 +650,7 @@ def unpack(raw: bytes, offset: int, dtype: Dtype) -> tuple[Any, int]:
     if kind is str or kind is bytes:
         _require(raw, offset, count)
         return raw[offset : offset + count], offset + count
-    return _unpack_many(raw, offset, np.dtype(kind), count)
+    return unpack_many(raw, offset, np.dtype(kind), count)
 
 
 def _require(raw: bytes, offset: int, nbytes: int) -> None:
@@ -674,7 +658,8 @@ def _require(raw: bytes, offset: int, nbytes: int) -> None:
         raise ValueError(f"a packed value needs {nbytes} bytes behind byte {offset}, but there are {len(raw)} in all")
 
 
-def _unpack_many(raw: bytes, offset: int, base: Dtype, count: int) -> tuple[np.ndarray[Any, Any], int]:
+def unpack_many(raw: bytes, offset: int, base: Dtype, count: int) -> tuple[np.ndarray[Any, Any], int]:
+    """Return the values that begin at ``offset`` one after the other, and where the next one begins."""
     if not base.hasobject:
         return np.frombuffer(raw, base, count, offset).copy(), offset + count * base.itemsize
     _require(raw, offset, count * _LEAST_NBYTES)  # before memory for so many elements is allocated
@@ -734,10 +719,7 @@ class StoredType:
         if self.kind == "text":
             texts = [item.decode("utf-8") if isinstance(item, bytes) else str(item or "") for item in array.reshape(-1)]
             return np.array(texts, dtype=np.dtypes.StringDType()).reshape(array.shape)
-        out = np.empty(array.shape, dtype=object)
-        for index in np.ndindex(array.shape):
-            out[index] = array[index] if self.kind == "bytes" else pack(array[index], self.element)
-        return out
+        return map_elements(lambda item: item if self.kind == "bytes" else pack(item, self.element), array, object)
 
     def decode(self, stored: Any) -> Array:
         """Return elements read by zarr as an array of h5py's type."""
@@ -746,11 +728,7 @@ class StoredType:
             if self.kind == "plain" and array.dtype != self.element:
                 array = array.astype(self.element)
             return array if array.dtype is self.element else array.view(self.element)
-        array = np.asarray(stored, dtype=object)
-        out = np.empty(array.size, dtype=self.element)
-        for position, item in enumerate(array.reshape(-1)):
-            out[position] = self._decode_one(item)
-        return out.reshape(array.shape)
+        return map_elements(self._decode_one, np.asarray(stored, dtype=object), self.element)
 
     def _decode_one(self, item: Any) -> Any:
         if self.kind == "text":
@@ -778,13 +756,8 @@ def _is_plain(element: Dtype) -> bool:
         return False
     if element.fields is None or element.names is None:
         return True
-    end = 0
-    for name in element.names:
-        field, offset = element.fields[name][:2]
-        if offset != end or not _is_plain(field):
-            return False
-        end += field.itemsize
-    return end == element.itemsize
+    packed = np.dtype([(name, element[name]) for name in element.names])
+    return packed == element and all(_is_plain(element[name]) for name in element.names)
 
 
 def type_of_array(dtype: Any, name: str) -> Dtype:

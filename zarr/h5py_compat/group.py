@@ -211,10 +211,7 @@ class Group(HLObject, MutableMapping[str, Any]):
         if others:
             raise UnsupportedFeature(f"{', '.join(sorted(others))}: a link opens its file as the file was opened")
         try:
-            if getlink:
-                link = self._link(self._path(name))
-                return type(link) if getclass else link
-            found = self[name]
+            found = self._link(self._path(name)) if getlink else self[name]
         except KeyError:
             return default
         return type(found) if getclass else found

@@ -154,7 +154,7 @@ def wrap(storage: Storage, path: str, node: Any) -> Any:
     """Return the object for a zarr node."""
     if hasattr(node, "shape"):
         return CLASSES["dataset"](DatasetID(storage, path, node))
-    if path and "datatype" in node.attrs.get("h5py_compat", {}):
+    if path and "datatype" in node.attrs.get(RESERVED, {}):
         return CLASSES["datatype"](TypeID(storage, path))
     return CLASSES["group"](GroupID(storage, path))
 
@@ -167,7 +167,7 @@ def open_object(storage: Storage, path: str) -> Any:
 def member_names(storage: Storage, path: str) -> list[str]:
     """Return the names of members and links: in the order of creation if it is tracked, else sorted."""
     node = storage.node(path)
-    notes = node.attrs.get("h5py_compat", {})
+    notes = node.attrs.get(RESERVED, {})
     names = {*node.keys(), *notes.get("links", {})}
     if not notes.get("track_order"):
         return sorted(names)

@@ -109,7 +109,7 @@ class Selection:
         """The shape with the axes of integers, as axes of one element."""
         if self.mask is not None:
             return self.shape
-        return tuple(len(axis) if isinstance(axis, np.ndarray) else _length(axis) for axis in self.axes)
+        return tuple(map(_length, self.axes))
 
     @property
     def has_list(self) -> bool:
@@ -122,8 +122,8 @@ class Selection:
         return int(np.prod(self.shape, dtype=object))
 
 
-def _length(axis: slice) -> int:
-    return len(range(axis.start, axis.stop, axis.step))
+def _length(axis: slice | Array) -> int:
+    return len(axis) if isinstance(axis, np.ndarray) else len(range(axis.start, axis.stop, axis.step))
 
 
 def split_names(args: Any, dtype: np.dtype[Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
@@ -166,7 +166,7 @@ def select(args: tuple[Any, ...], shape: tuple[int, ...]) -> Selection:
             raise TypeError("Only one indexing vector or array is currently allowed for fancy indexing")
         axes.append(axis)
         if kept:
-            out.append(len(axis) if isinstance(axis, np.ndarray) else _length(axis))
+            out.append(_length(axis))
     return Selection(tuple(axes), tuple(out))
 
 

@@ -156,9 +156,9 @@ class Storage:
             If there is none.
         """
         self.require_open()
-        return zarr.open_group(self.root.store, path=self.root.path, mode="r+" if self.writable else "r") if (
-            not path
-        ) else self.root[path]
+        if path:
+            return self.root[path]
+        return zarr.open_group(self.root.store, path=self.root.path, mode="r+" if self.writable else "r")
 
     def has(self, path: str) -> bool:
         """Return True if a node of zarr lies at a path."""
