@@ -237,17 +237,9 @@ def orthogonal_indices(
 
 def _crossed(points: list[npt.NDArray[Any]], kept: list[bool]) -> tuple[npt.NDArray[Any], ...]:
     """Return index arrays that numpy crosses with one another; those of integers take no axis of the result."""
-    ndim = sum(kept)
-    shape = tuple(len(items) for items, keep in zip(points, kept, strict=True) if keep)
-    crossed = []
-    axis = 0
-    for items, keep in zip(points, kept, strict=True):
-        places = [1] * ndim
-        if keep:
-            places[axis] = len(items)
-            axis += 1
-        crossed.append(np.broadcast_to(items.reshape(places), shape))
-    return tuple(crossed)
+    pairs = list(zip(points, kept, strict=True))
+    crossed = iter(np.ix_(*(items for items, keep in pairs if keep)))
+    return tuple(np.broadcast_arrays(*(next(crossed) if keep else items[0] for items, keep in pairs)))
 
 
 @st.composite

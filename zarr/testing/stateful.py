@@ -32,6 +32,7 @@ from zarr.codecs import BytesCodec
 from zarr.groups.group import Group
 from zarr.runners.sync import SyncMixin
 from zarr.storage import LocalStore, MemoryStore
+from zarr.testing.store import part_of
 from zarr.testing.strategies import arrays as zarr_arrays
 from zarr.testing.strategies import (
     basic_indices,
@@ -222,7 +223,7 @@ class ZarrStoreStateMachine(RuleBasedStateMachine):
         found = self.store.get_partial_values(inside, self.prototype)
         for value, (key, part) in zip(found, inside, strict=True):
             assert value is not None
-            assert value.to_bytes() == _cut(self.model[key].to_bytes(), part)
+            assert value.to_bytes() == part_of(self.model[key].to_bytes(), part)
 
     @precondition(lambda self: bool(self.model) and self.store.supports_deletes)
     @rule(data=st.data())
@@ -293,14 +294,6 @@ def _lies_within(part: Any, size: int) -> bool:
     if isinstance(part, OffsetByteRequest):
         return part.offset < size
     return part is None or 0 < part.suffix <= size
-
-
-def _cut(data: bytes, part: Any) -> bytes:
-    if isinstance(part, RangeByteRequest):
-        return data[part.start : part.end]
-    if isinstance(part, OffsetByteRequest):
-        return data[part.offset :]
-    return data if part is None else data[-part.suffix :]
 
 
 class ZarrHierarchyStateMachine(SyncMixin, RuleBasedStateMachine):

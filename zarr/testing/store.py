@@ -166,55 +166,43 @@ class SynchronousStoreTests(Generic[S, B]):
         raise TypeError(f"{type(self).__name__} must define 'set'")
 
     @staticmethod
-    def _require_get_sync(store: Any) -> SupportsGetSync:
-        if not isinstance(store, SupportsGetSync):
-            pytest.skip("the store has no get_sync")
-        return store
-
-    @staticmethod
-    def _require_set_sync(store: Any) -> SupportsSetSync:
-        if not isinstance(store, SupportsSetSync):
-            pytest.skip("the store has no set_sync")
-        return store
-
-    @staticmethod
-    def _require_delete_sync(store: Any) -> SupportsDeleteSync:
-        if not isinstance(store, SupportsDeleteSync):
-            pytest.skip("the store has no delete_sync")
+    def _require(store: Any, kind: Any) -> Any:
+        if not isinstance(store, kind):
+            pytest.skip(f"the store is no {kind.__name__}")
         return store
 
     def test_get_sync(self, store: S) -> None:
         """Check that the synchronous read returns the same value."""
-        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        reader, writer = self._require(store, SupportsGetSync), self._require(store, SupportsSetSync)
         writer.set_sync("sync_get", self._buffer(FOUR))
         assert_bytes_equal(reader.get_sync("sync_get"), FOUR)
 
     def test_get_sync_missing(self, store: S) -> None:
         """Check that the synchronous read returns None for a missing key."""
-        assert self._require_get_sync(store).get_sync("nonexistent") is None
+        assert self._require(store, SupportsGetSync).get_sync("nonexistent") is None
 
     def test_set_sync(self, store: S) -> None:
         """Check that the synchronous write stores the value."""
-        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        reader, writer = self._require(store, SupportsGetSync), self._require(store, SupportsSetSync)
         writer.set_sync("sync_set", self._buffer(b"old"))
         writer.set_sync("sync_set", self._buffer(FOUR))
         assert_bytes_equal(reader.get_sync("sync_set"), FOUR)
 
     def test_delete_sync(self, store: S) -> None:
         """Check that the synchronous removal removes."""
-        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        reader, writer = self._require(store, SupportsGetSync), self._require(store, SupportsSetSync)
         writer.set_sync("sync_del", self._buffer(FOUR))
-        self._require_delete_sync(store).delete_sync("sync_del")
+        self._require(store, SupportsDeleteSync).delete_sync("sync_del")
         assert reader.get_sync("sync_del") is None
 
     def test_delete_sync_missing(self, store: S) -> None:
         """Check that a missing key can be deleted."""
-        self._require_delete_sync(store).delete_sync("nonexistent_sync")
+        self._require(store, SupportsDeleteSync).delete_sync("nonexistent_sync")
 
     @pytest.mark.parametrize("direction", ["set_async_get_sync", "set_sync_get_async"])
     async def test_sync_async_set_get_parity(self, store: S, direction: str) -> None:
         """Check that each way reads the values that the other wrote."""
-        reader, writer = self._require_get_sync(store), self._require_set_sync(store)
+        reader, writer = self._require(store, SupportsGetSync), self._require(store, SupportsSetSync)
         if direction == "set_async_get_sync":
             await store.set("parity", self._buffer(FOUR))
             assert_bytes_equal(reader.get_sync("parity"), FOUR)
@@ -224,7 +212,7 @@ class SynchronousStoreTests(Generic[S, B]):
 
     async def test_delete_sync_visible_to_async_get(self, store: S) -> None:
         """Check that a key deleted in one way is gone in the other."""
-        deleter = self._require_delete_sync(store)
+        deleter = self._require(store, SupportsDeleteSync)
         await store.set("parity_del", self._buffer(FOUR))
         deleter.delete_sync("parity_del")
         assert await store.get("parity_del", default_buffer_prototype()) is None
@@ -232,7 +220,7 @@ class SynchronousStoreTests(Generic[S, B]):
     @pytest.mark.parametrize("byte_range", RANGES)
     async def test_get_sync_byte_range_parity(self, store: S, byte_range: ByteRequest | None) -> None:
         """Check that both ways give the same range, or fail alike."""
-        reader = self._require_get_sync(store)
+        reader = self._require(store, SupportsGetSync)
         await self.set(store, "ranged", self._buffer(b"\x01\x02\x03\x04\x05"))
         answers: list[Any] = []
         for asked in ("sync", "async"):

@@ -346,13 +346,10 @@ def array_metadata(
 def _stored(
     store: Any, path: str, name: str, mode: AccessModeLiteral, data: npt.NDArray[Any], **parameters: Any
 ) -> Array[Any]:
-    """Write an array below the root of a store and open it again."""
+    """Write an array below the root of a store."""
     zarr_format = parameters.pop("zarr_format", 3)
     group = open_group(store, mode=mode, zarr_format=zarr_format)
-    where = normalize_path(f"{path}/{name}")
-    array = group.create_array(where, shape=data.shape, dtype=data.dtype, **parameters)
-    array[...] = data
-    return array
+    return group.create_array(normalize_path(f"{path}/{name}"), data=data, **parameters)
 
 
 @st.composite
@@ -456,16 +453,7 @@ def sharded_arrays(
         index_location=draw(st.sampled_from(["start", "end"])),
         subchunk_write_order=draw(subchunk_write_orders),
     )
-    array = create_array(
-        MemoryStore(),
-        shape=data.shape,
-        dtype=data.dtype,
-        chunks=outer,
-        serializer=serializer,
-        compressors=None,
-    )
-    array[...] = data
-    return array
+    return create_array(MemoryStore(), data=data, chunks=outer, serializer=serializer, compressors=None)
 
 
 @st.composite
@@ -478,9 +466,7 @@ def rectilinear_arrays(draw: st.DrawFn, *, shapes: SearchStrategy[tuple[int, ...
     """
     data = draw(numpy_arrays(shapes=shapes))
     grid = draw(rectilinear_chunk_grids(shape=data.shape))
-    array = create_array(MemoryStore(), shape=data.shape, dtype=data.dtype, chunks=chunks_param_from_rectilinear(grid))
-    array[...] = data
-    return array
+    return create_array(MemoryStore(), data=data, chunks=chunks_param_from_rectilinear(grid))
 
 
 @st.composite
@@ -522,9 +508,7 @@ def block_test_arrays(draw: st.DrawFn) -> tuple[Array[Any], np.ndarray[Any, Any]
         chunks: Any = chunks_param_from_rectilinear(draw(rectilinear_chunk_grids(shape=shape)))
     else:
         chunks = draw(chunk_shapes(shape=shape))
-    array = create_array(MemoryStore(), shape=shape, dtype=data.dtype, chunks=chunks)
-    array[...] = data
-    return array, data
+    return create_array(MemoryStore(), data=data, chunks=chunks), data
 
 
 __all__ = [
