@@ -23,6 +23,10 @@ from zarr.tools.contents.canonical import codec_text
 from zarr.tools.contents.nodes import check_members, keys_of, sizes_of, walk
 from zarr.types import METADATA_NAMES
 
+Port = Annotated[
+    int | None, typer.Option(min=0, max=65535, help="By default 8000, or a free one where it is taken.")
+]
+
 
 def info(store: Store, path: NodePath = None, option: Options = None, as_json: AsJson = False) -> None:
     """Describe an array or a group: its shape, codecs, members, attributes."""
@@ -119,9 +123,7 @@ def serve(
     store: Store,
     path: NodePath = None,
     host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 is reached from others.")] = "127.0.0.1",
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="By default 8000, or a free one where it is taken.")
-    ] = None,
+    port: Port = None,
     token: Annotated[
         str | None,
         typer.Option(envvar="ZARR_SERVE_TOKEN", help="A client with it may store and delete keys; default: none."),
@@ -149,9 +151,7 @@ def serve(
 def view(
     store: Store,
     path: NodePath = None,
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65535, help="By default 8000, or a free one where it is taken.")
-    ] = None,
+    port: Port = None,
     show_as: Annotated[
         str | None, typer.Option("--as", metavar="v3", help="Show N5 and drafts as hierarchies of format 3.")
     ] = None,

@@ -229,10 +229,9 @@ def plan_dataset(
     _check_times(fill_time, track_times)
     parsed, array, wanted = _settle(_as_tuple(shape), dtype, data)
     filters = parse_filters(parsed, compression, compression_opts, shuffle, fletcher32, scaleoffset)
-    chunked = _settle_chunks(chunks, wanted, maxshape, filters, parsed)
-    limits: tuple[int | None, ...] | None = None
-    if wanted is not None and maxshape is not None:
-        limits = (None,) * len(wanted) if maxshape is True else _as_tuple(maxshape)
+    limits = (None,) * len(wanted or ()) if maxshape is True else _as_tuple(maxshape)
+    chunked = _settle_chunks(chunks, wanted, limits, filters, parsed)
+    if wanted is not None and limits is not None:
         _check_limits(wanted, limits)
     return Plan(parsed, wanted, array, chunked, limits, filters, fillvalue, bool(track_order))
 
@@ -268,8 +267,8 @@ def _settle(shape: Shape | None, dtype: Any, data: Any) -> tuple[Dtype, Any, Sha
     return parsed, array, shape if shape is not None else own
 
 
-def _settle_chunks(chunks: Any, shape: Shape | None, maxshape: Any, filters: Filters, dtype: Dtype) -> Shape | None:
-    asked = chunks not in (None, False) or maxshape is not None or filters.any
+def _settle_chunks(chunks: Any, shape: Shape | None, limits: Any, filters: Filters, dtype: Dtype) -> Shape | None:
+    asked = chunks not in (None, False) or limits is not None or filters.any
     if shape is None or shape == ():
         if asked:
             kind = "Empty" if shape is None else "Scalar"
@@ -282,10 +281,9 @@ def _settle_chunks(chunks: Any, shape: Shape | None, maxshape: Any, filters: Fil
     if chunks is None or chunks is True:
         return guess_chunks(shape, dtype.itemsize)
     given: Shape = _as_tuple(chunks)
-    limits = (None,) * len(shape) if maxshape is True else _as_tuple(maxshape) or shape
     if len(given) != len(shape) or any(size < 1 for size in given):
         raise ValueError(f"Chunk shape {given} does not fit a dataset of shape {shape}: one positive number an axis")
-    if any(limit is not None and size > limit for size, limit in zip(given, limits, strict=True)):
+    if any(limit is not None and size > limit for size, limit in zip(given, limits or shape, strict=True)):
         raise ValueError(
             "Chunk shape must not be greater than data shape in any dimension. "
             f"{given} is not compatible with {shape}"
@@ -352,8 +350,4 @@ def _fill(stored: StoredType, fillvalue: Any) -> Any:
         return empty[stored.kind] if stored.kind in empty else np.zeros((), dtype=stored.zarr_dtype)[()]
     if stored.element.names is not None and not isinstance(fillvalue, np.void | np.ndarray | tuple):
         raise ValueError(f"the fill value {fillvalue!r} is no record of {stored.element}")
-    value = dtypes.to_elements(fillvalue, stored.element, ())
-    encoded = stored.encode(value)
-    if dtypes.check_string_dtype(stored.element) is not None or stored.kind in ("packed", "raw"):
-        return encoded[()]
-    return encoded.astype(stored.zarr_dtype)[()]
+    return stored.encode(dtypes.to_elements(fillvalue, stored.element, ()))[()]

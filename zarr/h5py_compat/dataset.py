@@ -325,7 +325,7 @@ class Dataset(HLObject, _Readable):
         self._contiguous = bool(notes.get("contiguous")) or self._empty
         self._filters = Filters(**notes.get("filters", {}))
         described = notes.get("dtype")
-        dtype = dtypes.parse_description(described) if described else _own_type(bind.array)
+        dtype = dtypes.parse_description(described) if described else dtypes.type_of_array(bind.array)
         self._stored: StoredType = dtypes.stored_type(dtype)
 
     @property
@@ -390,7 +390,8 @@ class Dataset(HLObject, _Readable):
     @property
     def fillvalue(self) -> Any:
         """The value of elements that were never written."""
-        value = self._stored.decode(np.asarray(self._array.fill_value, dtype=_fill_dtype(self._stored)))[()]
+        dtype = self._stored.zarr_dtype if self._stored.kind in ("plain", "raw") else object
+        value = self._stored.decode(np.asarray(self._array.fill_value, dtype=dtype))[()]
         return self.dtype.type() if isinstance(value, str) else value
 
     external = None
@@ -634,16 +635,6 @@ class Dataset(HLObject, _Readable):
         shown = "(anonymous)" if self.name is None else f'"{self._id.path.rpartition("/")[2]}"'
         kind = self.dtype.str if self.dtype.names is None and not self.dtype.shape else self.dtype
         return f'<HDF5 dataset {shown}: shape {self.shape}, type "{kind}">'
-
-
-def _own_type(array: Any) -> Dtype:
-    name = getattr(array.metadata, "data_type", None)
-    return dtypes.type_of_array(array.dtype, str(getattr(name, "_zarr_v3_name", name)))
-
-
-def _fill_dtype(stored: StoredType) -> Any:
-    text = dtypes.check_string_dtype(stored.element) is not None and dtypes.check_vlen_dtype(stored.element) is not None
-    return object if text or stored.kind == "packed" else stored.zarr_dtype
 
 
 def _new_shape(shape: tuple[int, ...], size: Any, axis: int | None) -> tuple[int, ...]:

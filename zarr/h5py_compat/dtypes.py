@@ -467,12 +467,6 @@ def as_dtype(dtype: Any) -> Dtype:
 
 def guess(data: Any) -> Dtype:
     """Return the type of data without a type, as h5py guesses it."""
-    if isinstance(data, np.bytes_):
-        return np.dtype(f"S{max(len(data), 1)}")
-    if isinstance(data, bytes):
-        return string_dtype("ascii")
-    if isinstance(data, str) and not isinstance(data, np.str_):
-        return string_dtype()
     array = np.asarray(data)
     if array.dtype.kind == "O" and not array.dtype.metadata:
         return _guess_objects(array)
@@ -536,7 +530,8 @@ def _to_strings(value: Any, element: Dtype) -> Array:
     assert info is not None
     if isinstance(value, np.ndarray) and value.dtype.kind == "U":
         raise TypeError(f"No conversion path for dtype: {value.dtype!r}; hand over bytes, objects or StringDType")
-    array = np.asarray(np.asarray(value) if hasattr(value, "__array__") else value, dtype=object)
+    is_array = hasattr(value, "__array__") and not isinstance(value, str | bytes)
+    array = np.asarray(np.asarray(value) if is_array else value, dtype=object)
     marked = isinstance(value, np.ndarray) and check_vlen_dtype(value.dtype) is not None
     return map_elements(
         lambda item: b"" if marked and is_unset(item) else to_bytes(item, info.encoding), array, element
@@ -669,16 +664,6 @@ def unpack_many(raw: bytes, offset: int, base: Dtype, count: int) -> tuple[np.nd
     return out, offset
 
 
-def blank(dtype: Dtype) -> Any:
-    """Return the value of an element that was never written."""
-    if dtype.names is not None and dtype.fields is not None:
-        return np.array(tuple(blank(dtype.fields[name][0]) for name in dtype.names), dtype=dtype)[()]
-    kind = check_vlen_dtype(dtype)
-    if kind is str or kind is bytes:
-        return b""
-    return np.zeros(0, kind) if kind is not None else np.zeros(1, dtype)[0]
-
-
 @dataclass(frozen=True)
 class StoredType:
     """The type of a dataset, and its conversion to and from the type of the zarr array."""
@@ -735,7 +720,8 @@ class StoredType:
             return str(item).encode("utf-8")
         if self.kind == "bytes":
             return bytes(item)
-        return unpack(bytes(item), 0, self.element)[0] if item else blank(self.element)
+        # Zeros, at least as many as are needed, stand for an element that was never written.
+        return unpack(bytes(item) or bytes(self.element.itemsize), 0, self.element)[0]
 
 
 def stored_type(dtype: Dtype) -> StoredType:
@@ -760,8 +746,10 @@ def _is_plain(element: Dtype) -> bool:
     return packed == element and all(_is_plain(element[name]) for name in element.names)
 
 
-def type_of_array(dtype: Any, name: str) -> Dtype:
-    """Return the h5py type of a zarr array without a description; ``name`` is zarr's name of its type."""
+def type_of_array(array: Any) -> Dtype:
+    """Return the h5py type of a zarr array without a description."""
+    name = getattr(array.metadata, "data_type", None)
+    name = getattr(name, "_zarr_v3_name", name)
     if name == "variable_length_bytes":
         return string_dtype("ascii")
-    return string_dtype() if name == "string" or dtype.kind == "T" else np.dtype(dtype)
+    return string_dtype() if name == "string" or array.dtype.kind == "T" else np.dtype(array.dtype)

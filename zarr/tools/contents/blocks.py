@@ -118,10 +118,8 @@ def chunk_lengths(layout: ArrayLayout) -> Coords:
 
 def chunk_region(layout: ArrayLayout, coords: Coords) -> Slices:
     """Return the part of the array in a stored chunk."""
-    starts = [axis.offset(at) for axis, at in zip(layout.outer.axes, coords, strict=True)]
-    lengths = [axis.chunk_length(at) for axis, at in zip(layout.outer.axes, coords, strict=True)]
-    ends = [min(start + n, size) for start, n, size in zip(starts, lengths, layout.shape, strict=True)]
-    return tuple(slice(start, end) for start, end in zip(starts, ends, strict=True))
+    pairs = zip(layout.outer.axes, coords, strict=True)
+    return tuple(slice(axis.offset(at), axis.offset(at) + axis.valid_length(at)) for axis, at in pairs)
 
 
 def touched_blocks(arrays: Iterable[Array[Any]], block: Coords) -> list[int]:

@@ -206,7 +206,7 @@ class _Statistics:
 
     def total(self) -> int:
         """Return the number of chunks to read."""
-        return (1 + bool(self.bins)) * sum(_chunk_count(array) for _, array in arrays_of(self.top))
+        return (1 + bool(self.bins)) * sum(array._nshards for _, array in arrays_of(self.top))
 
     def run(self, executor: Any, report: Callable[[int], None]) -> list[ArrayStatistics]:
         """Return the statistics of all arrays; for histograms these are read a second time."""
@@ -240,16 +240,12 @@ class _Statistics:
         """Divide the stored chunks of all arrays into pieces; the last piece of each stands for missing chunks."""
         for (name, array), span in zip(arrays_of(self.top), ranges):
             nbytes = math.prod(chunk_lengths(array._handle.layout)) * array.dtype.itemsize
-            left, stored = _chunk_count(array), stored_sizes(array)
+            left, stored = array._nshards, stored_sizes(array)
             at_once = max(1, min(SIZES_AT_ONCE, TASK_BYTES // max(1, nbytes)))
             while some := list(islice(stored, at_once)):
                 left -= len(some)
                 yield len(some), len(some) * nbytes, (name, array, some, span)
             yield left, 0, (name, array, [], span)
-
-
-def _chunk_count(array: Array[Any]) -> int:
-    return math.prod(array._handle.layout.outer.cdata_shape)
 
 
 def _tally_of(piece: _Piece, at_once: int) -> _Tally:
@@ -274,7 +270,7 @@ def _statistics(path: str, array: Array[Any], tally: _Tally, unread: int) -> Arr
         path=path, shape=array.shape, data_type=str(array.dtype), min=least, max=greatest,
         mean=tally.mean(), missing=tally.missing, filled=tally.filled, histogram=None,
         raw_bytes=int(array.size) * array.dtype.itemsize, stored_bytes=tally.stored_bytes,
-        chunks_stored=tally.chunks, chunks=_chunk_count(array),
+        chunks_stored=tally.chunks, chunks=array._nshards,
     )  # fmt: skip
 
 

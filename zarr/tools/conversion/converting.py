@@ -15,6 +15,7 @@ import zarr
 from zarr.arrays.array import Array
 from zarr.groups.group import Group
 from zarr.runners.places import true_place
+from zarr.storage.keys import join
 from zarr.storage.layouts.base import LayoutStore
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import resolve_store_path
@@ -205,7 +206,7 @@ def _split(place: Any, path: str | None = None) -> tuple[Any, str | None]:
     if isinstance(place, str):
         head, colons, tail = place.rpartition("::")
         if colons and "://" not in tail and head:
-            return head, "/".join(filter(None, (tail.strip("/"), (path or "").strip("/"))))
+            return head, join(tail.strip("/"), (path or "").strip("/"))
     return place, path
 
 

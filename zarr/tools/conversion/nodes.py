@@ -203,8 +203,6 @@ def _of_format_2(path: str, contents: ArrayContents, losses: list[str]) -> dict[
         for name in lost:
             lose(losses, path, f"the codec {name}: format 2 has none that does the same")
         given = {**codecs, **given}
-        if not documents and "filters" not in given:
-            given["filters"] = "auto"
         if contents.native_dtype.kind in "OT" and not isinstance(given["filters"], str):
             first = {"id": getattr(parse_dtype(contents.dtype, zarr_format=2), "object_codec_id", None)}
             given["filters"] = [first, *given["filters"]] if given["filters"] else "auto"

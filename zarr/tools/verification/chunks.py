@@ -18,6 +18,7 @@ from zarr.codecs.base.chain import CodecChain
 from zarr.codecs.base.shard_level import EMPTY, ShardLevel
 from zarr.errors import ChunkChecksumError, ChunkDecodeError
 from zarr.steps.requests import Get, Size, Steps, ask_steps
+from zarr.storage.keys import ancestors
 from zarr.tools.verification.report import Fault, Kind
 from zarr.tools.verification.survey import Survey, error_text, is_left_over
 from zarr.types import METADATA_NAMES
@@ -102,10 +103,9 @@ def _belongs_to_missing(survey: Survey, key: str) -> bool:
     """Return True if a key lies below a node whose document is missing: nothing is known about its chunks."""
     if not survey.healthy_copies and len(survey.documents) == len(survey.kinds):
         return False
-    parts = key.split("/")
-    above = ("/".join(parts[:depth]) for depth in range(len(parts)))
     return any(
-        path not in survey.kinds and (path in survey.healthy_copies or path in survey.documents) for path in above
+        path not in survey.kinds and (path in survey.healthy_copies or path in survey.documents)
+        for path in ancestors(key)
     )
 
 

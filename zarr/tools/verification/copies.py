@@ -10,7 +10,7 @@ from zarr.metadata.documents import load_document
 from zarr.metadata.group import parse_member
 from zarr.steps.documents import node_key
 from zarr.steps.requests import Steps
-from zarr.storage.keys import is_key
+from zarr.storage.keys import is_key, join
 from zarr.tools.contents.canonical import json_line, plain_document
 from zarr.tools.verification.report import Fault
 from zarr.tools.verification.survey import (
@@ -144,13 +144,12 @@ def _differing(
     stored = dict(_reachable(survey, path, zarr_format))
     names = sorted(stored.keys() | entries.keys())
     results = survey.run(
-        _compare_steps(survey, stored.get(name, node_key(path, name) if name else path), entries.get(name), zarr_format)
+        _compare_steps(survey, stored.get(name, join(path, name)), entries.get(name), zarr_format)
         for name in names
     )
-    prefix = f"{path}/" if path else ""
     for name, what in zip(names, results, strict=True):
-        if what == _GONE and _is_missing(survey, prefix + name if name else path, entries[name]):
-            survey.healthy_copies[prefix + name if name else path] = entries[name]
+        if what == _GONE and _is_missing(survey, join(path, name), entries[name]):
+            survey.healthy_copies[join(path, name)] = entries[name]
         elif what:
             yield name, what
 
@@ -162,7 +161,7 @@ def _is_missing(survey: Survey, path: str, copied: dict[str, Any]) -> bool:
     """
     if path and (not is_key(path) or is_set_aside(f"{path}/x") or is_left_over(f"{path}/x")):
         return False
-    above = survey.owner_of(f"{path}/x" if path else "x")
+    above = survey.owner_of(join(path, "x"))
     if above is not None and survey.kinds[above] == "array":
         return False
     return _parsed(copied, path) is not None and survey.has_keys(path)

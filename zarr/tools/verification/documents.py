@@ -178,7 +178,7 @@ def _faults_of_places(survey: Survey) -> Iterator[Fault]:
     """Yield the contradictions between nodes by their places."""
     told_of: set[str] = set()
     for path in survey.kinds:
-        above = survey.above(path)
+        above = survey.owner_of(path)
         if above is None:
             continue
         key = node_key(path, min(survey.documents[path] & NODE_NAMES))

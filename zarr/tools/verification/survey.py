@@ -146,14 +146,8 @@ class Survey:
         return found | ({3} if "zarr.json" in names else set())
 
     def owner_of(self, key: str) -> str | None:
-        """Return the nearest node above a key; None if there is none."""
+        """Return the nearest node above a key, or above the path of a node; None if there is none."""
         return next((path for path in ancestors(key) if path in self.kinds), None)
-
-    def above(self, path: str) -> str | None:
-        """Return the nearest node above a node within the hierarchy; None if there is none."""
-        if path == self.path:
-            return None
-        return self.owner_of(path)
 
     def run(self, steps: Iterable[Steps[T]]) -> Iterator[T]:
         """Run steps, some of them at a time, and yield their results in order."""

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from zarr._lazy import load
+from zarr.storage.keys import join
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents
 from zarr.tools.conversion.images.descriptions import UNITS, ome_colours
 
@@ -88,14 +89,12 @@ def _images_of(contents: Contents, path: str, losses: list[str]) -> Iterator[_Im
         levels = [contents.members.get(name) for name in names]
         arrays = [level for level in levels if isinstance(level, ArrayContents)]
         others = set(contents.members) - set(names)
-        losses += [
-            f"/{path}/{name}: a member of a pyramid that is no level".replace("//", "/") for name in sorted(others)
-        ]
+        losses += [f"/{join(path, name)}: a member of a pyramid that is no level" for name in sorted(others)]
         if arrays:
             yield _Image(path, arrays, contents.attributes)
     else:
         for name, member in contents.members.items():
-            yield from _images_of(member, f"{path}/{name}" if path else name, losses)
+            yield from _images_of(member, join(path, name), losses)
 
 
 def level_names(attributes: Mapping[str, Any]) -> list[str]:
@@ -143,7 +142,7 @@ def _groups_of(contents: Contents, path: str) -> dict[str, Any]:
         return {}
     found = {path: dict(contents.attributes)}
     for name, member in contents.members.items():
-        found |= _groups_of(member, f"{path}/{name}" if path else name)
+        found |= _groups_of(member, join(path, name))
     return found
 
 

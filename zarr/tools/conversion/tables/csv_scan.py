@@ -149,20 +149,13 @@ def _types(path: str, scan: CsvScan) -> tuple[tuple[Any, ...], tuple[bool, ...]]
             nulls[place] = nulls[place] or column.null_count > 0
             long[place] = long[place] or _is_long(path, scan, part, place, column)
         padded.update(_zero_padded(path, scan, part, table))
-    texts = [
-        place in padded
-        or arrow.types.is_null(kind)
-        or arrow.types.is_string(kind)
-        or (arrow.types.is_floating(kind) and exact)
-        for place, (kind, exact) in enumerate(zip(types, long, strict=True))
-    ]
-    return (
-        tuple(arrow.string() if text else kind for text, kind in zip(texts, types, strict=True)),
-        tuple(
-            missing and not text and not arrow.types.is_floating(kind)
-            for missing, text, kind in zip(nulls, texts, types, strict=True)
-        ),
-    )
+    for place, kind in enumerate(types):
+        floating = arrow.types.is_floating(kind)
+        is_text = arrow.types.is_null(kind) or arrow.types.is_string(kind) or (floating and long[place])
+        if is_text or place in padded:
+            types[place] = arrow.string()
+        nulls[place] = nulls[place] and not floating and types[place] != arrow.string()
+    return tuple(types), tuple(nulls)
 
 
 def _is_long(path: str, scan: CsvScan, part: int, place: int, column: Any) -> bool:
