@@ -151,96 +151,19 @@ def _drawn(latency: float | tuple[float, float]) -> float:
     return latency
 
 
-@with_coroutines
-class SynchronousStoreTests(Generic[S, B]):
-    """The contract of ``get_sync``, ``set_sync`` and ``delete_sync``; a store that lacks them skips it."""
-
-    store_cls: type[S]
-    buffer_cls: type[B]
-
-    def _buffer(self, data: bytes) -> Buffer:
-        return self.buffer_cls.from_bytes(data)
-
-    async def set(self, store: S, key: str, value: Buffer) -> None:
-        """Put a value into the store without its ``set``; see :class:`StoreTests`."""
-        raise TypeError(f"{type(self).__name__} must define 'set'")
-
-    @staticmethod
-    def _require(store: Any, kind: Any) -> Any:
-        if not isinstance(store, kind):
-            pytest.skip(f"the store is no {kind.__name__}")
-        return store
-
-    def test_get_sync(self, store: S) -> None:
-        """Check that the synchronous read returns the same value."""
-        reader, writer = self._require(store, SupportsGetSync), self._require(store, SupportsSetSync)
-        writer.set_sync("sync_get", self._buffer(FOUR))
-        assert_bytes_equal(reader.get_sync("sync_get"), FOUR)
-
-    def test_get_sync_missing(self, store: S) -> None:
-        """Check that the synchronous read returns None for a missing key."""
-        assert self._require(store, SupportsGetSync).get_sync("nonexistent") is None
-
-    def test_set_sync(self, store: S) -> None:
-        """Check that the synchronous write stores the value."""
-        reader, writer = self._require(store, SupportsGetSync), self._require(store, SupportsSetSync)
-        writer.set_sync("sync_set", self._buffer(b"old"))
-        writer.set_sync("sync_set", self._buffer(FOUR))
-        assert_bytes_equal(reader.get_sync("sync_set"), FOUR)
-
-    def test_delete_sync(self, store: S) -> None:
-        """Check that the synchronous removal removes."""
-        reader, writer = self._require(store, SupportsGetSync), self._require(store, SupportsSetSync)
-        writer.set_sync("sync_del", self._buffer(FOUR))
-        self._require(store, SupportsDeleteSync).delete_sync("sync_del")
-        assert reader.get_sync("sync_del") is None
-
-    def test_delete_sync_missing(self, store: S) -> None:
-        """Check that a missing key can be deleted."""
-        self._require(store, SupportsDeleteSync).delete_sync("nonexistent_sync")
-
-    @pytest.mark.parametrize("direction", ["set_async_get_sync", "set_sync_get_async"])
-    async def test_sync_async_set_get_parity(self, store: S, direction: str) -> None:
-        """Check that each way reads the values that the other wrote."""
-        reader, writer = self._require(store, SupportsGetSync), self._require(store, SupportsSetSync)
-        if direction == "set_async_get_sync":
-            await store.set("parity", self._buffer(FOUR))
-            assert_bytes_equal(reader.get_sync("parity"), FOUR)
-        else:
-            writer.set_sync("parity", self._buffer(FOUR))
-            assert_bytes_equal(await store.get("parity", default_buffer_prototype()), FOUR)
-
-    async def test_delete_sync_visible_to_async_get(self, store: S) -> None:
-        """Check that a key deleted in one way is gone in the other."""
-        deleter = self._require(store, SupportsDeleteSync)
-        await store.set("parity_del", self._buffer(FOUR))
-        deleter.delete_sync("parity_del")
-        assert await store.get("parity_del", default_buffer_prototype()) is None
-
-    @pytest.mark.parametrize("byte_range", RANGES)
-    async def test_get_sync_byte_range_parity(self, store: S, byte_range: ByteRequest | None) -> None:
-        """Check that both ways give the same range, or fail alike."""
-        reader = self._require(store, SupportsGetSync)
-        await self.set(store, "ranged", self._buffer(b"\x01\x02\x03\x04\x05"))
-        answers: list[Any] = []
-        for asked in ("sync", "async"):
-            try:
-                if asked == "sync":
-                    found = reader.get_sync("ranged", prototype=default_buffer_prototype(), byte_range=byte_range)
-                else:
-                    found = await store.get("ranged", default_buffer_prototype(), byte_range=byte_range)
-                answers.append(None if found is None else found.to_bytes())
-            except Exception as error:
-                answers.append(type(error))
-        assert answers[0] == answers[1]
-
-
 try:
     import pytest_asyncio
 
     async_fixture: Any = pytest_asyncio.fixture
 except ImportError:  # pragma: no cover - another plugin runs the coroutines
     async_fixture = pytest.fixture
+
+
+def _require(store: Any, kind: Any) -> Any:
+    """Return a store of a kind; skip the test of another."""
+    if not isinstance(store, kind):
+        pytest.skip(f"the store is no {kind.__name__}")
+    return store
 
 
 def _require_deletes(store: Store) -> None:
@@ -265,8 +188,14 @@ def part_of(data: bytes, byte_range: ByteRequest | None) -> bytes:
 
 
 @with_coroutines
-class StoreTests(SynchronousStoreTests[S, B]):
+class StoreTests(Generic[S, B]):
     """The contract of stores."""
+
+    store_cls: type[S]
+    buffer_cls: type[B]
+
+    def _buffer(self, data: bytes) -> Buffer:
+        return self.buffer_cls.from_bytes(data)
 
     # ---------------------------------------------------------------------- definitions of a subclass
 
@@ -577,6 +506,71 @@ class StoreTests(SynchronousStoreTests[S, B]):
         assert await collected(store.list_dir("foo/")) == ["c", "zarr.json"]
         assert await collected(store.list_dir("foo/c")) == ["1", "2"]
         assert await collected(store.list_dir("")) == ["foo", "group-0"]
+
+    # ----------------------------------------------------------------------------- synchronous calls
+
+    def test_get_sync(self, store: S) -> None:
+        """Check that the synchronous read returns the same value."""
+        reader, writer = _require(store, SupportsGetSync), _require(store, SupportsSetSync)
+        writer.set_sync("sync_get", self._buffer(FOUR))
+        assert_bytes_equal(reader.get_sync("sync_get"), FOUR)
+
+    def test_get_sync_missing(self, store: S) -> None:
+        """Check that the synchronous read returns None for a missing key."""
+        assert _require(store, SupportsGetSync).get_sync("nonexistent") is None
+
+    def test_set_sync(self, store: S) -> None:
+        """Check that the synchronous write stores the value."""
+        reader, writer = _require(store, SupportsGetSync), _require(store, SupportsSetSync)
+        writer.set_sync("sync_set", self._buffer(b"old"))
+        writer.set_sync("sync_set", self._buffer(FOUR))
+        assert_bytes_equal(reader.get_sync("sync_set"), FOUR)
+
+    def test_delete_sync(self, store: S) -> None:
+        """Check that the synchronous removal removes."""
+        reader, writer = _require(store, SupportsGetSync), _require(store, SupportsSetSync)
+        writer.set_sync("sync_del", self._buffer(FOUR))
+        _require(store, SupportsDeleteSync).delete_sync("sync_del")
+        assert reader.get_sync("sync_del") is None
+
+    def test_delete_sync_missing(self, store: S) -> None:
+        """Check that a missing key can be deleted."""
+        _require(store, SupportsDeleteSync).delete_sync("nonexistent_sync")
+
+    @pytest.mark.parametrize("direction", ["set_async_get_sync", "set_sync_get_async"])
+    async def test_sync_async_set_get_parity(self, store: S, direction: str) -> None:
+        """Check that each way reads the values that the other wrote."""
+        reader, writer = _require(store, SupportsGetSync), _require(store, SupportsSetSync)
+        if direction == "set_async_get_sync":
+            await store.set("parity", self._buffer(FOUR))
+            assert_bytes_equal(reader.get_sync("parity"), FOUR)
+        else:
+            writer.set_sync("parity", self._buffer(FOUR))
+            assert_bytes_equal(await store.get("parity", default_buffer_prototype()), FOUR)
+
+    async def test_delete_sync_visible_to_async_get(self, store: S) -> None:
+        """Check that a key deleted in one way is gone in the other."""
+        deleter = _require(store, SupportsDeleteSync)
+        await store.set("parity_del", self._buffer(FOUR))
+        deleter.delete_sync("parity_del")
+        assert await store.get("parity_del", default_buffer_prototype()) is None
+
+    @pytest.mark.parametrize("byte_range", RANGES)
+    async def test_get_sync_byte_range_parity(self, store: S, byte_range: ByteRequest | None) -> None:
+        """Check that both ways give the same range, or fail alike."""
+        reader = _require(store, SupportsGetSync)
+        await self.set(store, "ranged", self._buffer(b"\x01\x02\x03\x04\x05"))
+        answers: list[Any] = []
+        for asked in ("sync", "async"):
+            try:
+                if asked == "sync":
+                    found = reader.get_sync("ranged", prototype=default_buffer_prototype(), byte_range=byte_range)
+                else:
+                    found = await store.get("ranged", default_buffer_prototype(), byte_range=byte_range)
+                answers.append(None if found is None else found.to_bytes())
+            except Exception as error:
+                answers.append(type(error))
+        assert answers[0] == answers[1]
 
 
 __all__ = ["StoreTests"]
