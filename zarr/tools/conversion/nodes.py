@@ -15,6 +15,7 @@ from zarr.arrays.array import Array
 from zarr.arrays.show.cf import dimension_names
 from zarr.dtype import VariableLengthBytes, parse_dtype
 from zarr.groups.group import Group
+from zarr.storage.keys import join
 from zarr.storage.memory import MemoryStore
 from zarr.tools.conversion.codecs import Codecs, codecs_of, to_format_2
 from zarr.tools.conversion.contents import (
@@ -49,24 +50,16 @@ def contents_of(node: Array[Any] | Group, losses: list[str]) -> Contents:
     >>> contents_of(zarr.create_array({}, shape=3, dtype="i4", dimension_names=["x"]), []).dimension_names
     ('x',)
     """
+    contents = _contents_below("", node, losses)
+    has_names = any(getattr(each, "dimension_names", None) is not None for _, each in walk_contents(contents))
+    return change_arrays(contents, _with_named_scalar) if has_names else contents
+
+
+def _contents_below(path: str, node: Array[Any] | Group, losses: list[str]) -> Contents:
     if isinstance(node, Array):
-        return _array_contents("", node, losses)
-    contents = _group_contents("", node, losses)
-    return change_arrays(contents, _with_named_scalar) if _names_dimensions(contents) else contents
-
-
-def _group_contents(path: str, group: Group, losses: list[str]) -> GroupContents:
-    members: dict[str, Contents] = {}
-    for name, member in sorted(group.members()):
-        below = f"{path}/{name}" if path else name
-        make: Any = _array_contents if isinstance(member, Array) else _group_contents
-        members[name] = make(below, member, losses)
-    return GroupContents(group.attrs.asdict(), members)
-
-
-def _names_dimensions(contents: Contents) -> bool:
-    """Return True if an array names its dimensions."""
-    return any(getattr(each, "dimension_names", None) is not None for _, each in walk_contents(contents))
+        return _array_contents(path, node, losses)
+    members = {name: _contents_below(join(path, name), member, losses) for name, member in sorted(node.members())}
+    return GroupContents(node.attrs.asdict(), members)
 
 
 def _with_named_scalar(_path: str, array: ArrayContents) -> ArrayContents:

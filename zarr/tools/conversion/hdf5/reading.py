@@ -109,11 +109,9 @@ class _Reader:
 
     def _linked(self, group: h5py.Group, name: str, path: str) -> Any:
         link = group.get(name, getlink=True)
-        if isinstance(link, h5py.SoftLink):
-            lose(self.losses, path, f"a link to {link.path}")
-            return None
-        if isinstance(link, h5py.ExternalLink):
-            lose(self.losses, path, f"a link to {link.path} in the file {link.filename}")
+        if isinstance(link, h5py.SoftLink | h5py.ExternalLink):
+            file = f" in the file {link.filename}" if isinstance(link, h5py.ExternalLink) else ""
+            lose(self.losses, path, f"a link to {link.path}{file}")
             return None
         node = group[name]
         if isinstance(node, h5py.Datatype):
