@@ -113,6 +113,16 @@ def test_what_files_of_numpy_lack_is_listed(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.npz"]
 
 
+@pytest.mark.parametrize("name", ["a.npy", "a.npz"])
+def test_elements_that_files_of_numpy_lack_are_named(name: str, tmp_path: Path) -> None:
+    numcodecs = pytest.importorskip("numcodecs")
+    mixed = zarr.create(shape=2, dtype=object, object_codec=numcodecs.MsgPack(), zarr_format=2, store={})
+    mixed[:] = np.array(["a", b"b"], dtype=object)
+    with pytest.raises(TypeError, match="text or bytes, and no bytes and str in one array"):
+        convert(mixed, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_pickles_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([{}, []], dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match="pickled objects"):
