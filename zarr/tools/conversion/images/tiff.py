@@ -96,7 +96,7 @@ def read_plain_tiff(path: Any, losses: list[str]) -> Contents:
 def _contents_of(file: Any, losses: list[str]) -> Contents:
     several = len(file.series) > 1
     text = file.ome_metadata if file.is_ome else None
-    ome = parse_ome(text) if text else []
+    ome = parse_ome(text or "")
     images = []
     for number, series in enumerate(file.series):
         image = ome[number] if len(ome) == len(file.series) else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from zarr._lazy import load
 from zarr.storage.keys import join
-from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents
+from zarr.tools.conversion.contents import ArrayContents, Contents
 from zarr.tools.conversion.images.descriptions import UNITS, ome_colours
 
 BLOCK: Final = 64 << 20
@@ -124,8 +124,8 @@ def _write(images: list[_Image], contents: Contents, path: Any, ome: bool, losse
         for level in image.levels:
             _check(level, image.path, _OME_TYPES if ome else _TYPES)
     size = sum(math.prod(level.shape) * dtype_of(level).itemsize for image in images for level in image.levels)
-    groups = {} if ome or isinstance(contents, ArrayContents) else _groups_of(contents, "")
-    if ome and isinstance(contents, GroupContents) and len(images) > 1:
+    groups = {} if ome else _groups_of(contents, "")
+    if ome and len(images) > 1:
         losses += [
             f"/{node}: the attribute {name!r}"
             for node, own in _groups_of(contents, "").items()
@@ -173,7 +173,7 @@ class _ImageWriter:
     def __init__(self, image: _Image, ome: bool, losses: list[str]) -> None:
         self.image, self.ome, self.losses, self.node = image, ome, losses, f"/{image.path}"
         first = image.levels[0]
-        self.attributes = dict(image.group_attributes) | ({} if image.group_attributes else dict(first.attributes))
+        self.attributes = dict(image.group_attributes or first.attributes)
         self.tiff = self.attributes.get("tiff", {})
         self.names = tuple(first.dimension_names or (None,) * len(first.shape))
         self.order = self._order()
@@ -272,10 +272,8 @@ class _ImageWriter:
 
     def _shaped(self, groups: dict[str, Any]) -> dict[str, Any]:
         own: dict[str, Any] = {"path": self.image.path, "dimension_names": list(self.named)}
-        attributes = {name: value for name, value in self.attributes.items() if name != "tiff"}
-        for name in ("multiscales", "zarr_conventions"):
-            if self.image.group_attributes:
-                attributes.pop(name, None)
+        known = {"tiff", "multiscales", "zarr_conventions"} if self.image.group_attributes else {"tiff"}
+        attributes = {name: value for name, value in self.attributes.items() if name not in known}
         if any(groups) or any(groups.values()):
             own["groups"] = groups
         return {"axes": self.letters, "attributes": attributes, "zarr": own}
