@@ -164,7 +164,6 @@ def values_of(elements: Any, arrow_type: Any, valid: Any) -> Any:
         False where there is no value. NaT is never a value.
     """
     arrow: Any = load("pyarrow")
-    compute: Any = load("pyarrow.compute")
     types = arrow.types
     mask = None if valid is None else ~np.asarray(valid, dtype=bool)
     inner = arrow_type.value_type if types.is_dictionary(arrow_type) else arrow_type
@@ -174,13 +173,9 @@ def values_of(elements: Any, arrow_type: Any, valid: Any) -> Any:
         made = arrow.array(numbers, mask=np.isnat(elements) if mask is None else mask | np.isnat(elements))
         narrow = made.cast(arrow.int32()) if inner.bit_width == 32 else made
         made = narrow.cast(inner)
-    elif elements.dtype.kind in "UTO":
-        made = arrow.array(
-            elements.astype(object), type=arrow.string() if types.is_decimal(inner) else inner, mask=mask
-        )
-        made = compute.cast(made, inner)
-    elif elements.dtype.kind == "S":
-        made = arrow.array(elements.astype(object), type=inner, mask=mask)
+    elif elements.dtype.kind in "UTOS":
+        plain = arrow.string() if types.is_decimal(inner) else inner
+        made = arrow.array(elements.astype(object), type=plain, mask=mask).cast(inner)
     else:
         made = arrow.array(elements.astype(elements.dtype.newbyteorder("="), copy=False), type=inner, mask=mask)
     return made.dictionary_encode() if inner is not arrow_type else made
