@@ -138,7 +138,7 @@ class App(typer.Typer):
         """Run the command of the process's arguments."""
         self.shows_tracebacks = False
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
             try:
                 sys.exit(super().__call__(*args, **{"prog_name": "zarr", "standalone_mode": False, **kwargs}) or 0)
             except Exception as error:

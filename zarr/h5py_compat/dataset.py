@@ -20,6 +20,12 @@ from zarr.h5py_compat.selections import Selection, read, select, split_names, sp
 from zarr.h5py_compat.storage import RESERVED, UnsupportedFeature, as_text, noting
 
 
+def make_scale(dataset: Any, name: Any = "") -> None:
+    """Mark a dataset as a dimension scale."""
+    dataset.attrs["CLASS"] = "DIMENSION_SCALE"
+    dataset.attrs["NAME"] = as_text(name, "Naming a scale")
+
+
 class DimensionProxy:
     """One axis of a dataset.
 
@@ -91,7 +97,7 @@ class DimensionProxy:
         """
         self._id.storage.require_writable(OSError, "attach a scale")
         if not dset.is_scale:
-            dset.make_scale()
+            make_scale(dset)
         with noting():
             paths = self._paths()
             if dset.id.path not in paths:
@@ -417,8 +423,7 @@ class Dataset(HLObject, _Readable):
         name : str, default ""
             The name of the scale.
         """
-        self.attrs["CLASS"] = "DIMENSION_SCALE"
-        self.attrs["NAME"] = as_text(name, "Naming a scale")
+        make_scale(self, name)
 
     @property
     def regionref(self) -> Any:

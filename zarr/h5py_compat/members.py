@@ -45,7 +45,7 @@ class SoftLink:
     """
 
     def __init__(self, path: str) -> None:
-        self.path = str(path)
+        self.path = self._path = str(path)
 
     def __repr__(self) -> str:
         return f'<SoftLink to "{self.path}">'
@@ -75,8 +75,8 @@ class ExternalLink:
     """
 
     def __init__(self, filename: Any, path: str) -> None:
-        self.filename = os.fsdecode(filename)
-        self.path = str(path)
+        self.filename = self._filename = os.fsdecode(filename)
+        self.path = self._path = str(path)
 
     def __repr__(self) -> str:
         return f'<ExternalLink to "{self.path}" in file "{self.filename}"'

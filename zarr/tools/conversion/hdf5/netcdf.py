@@ -11,7 +11,7 @@ import numpy as np
 
 from zarr.tools.conversion.contents import ArrayContents, Contents, GroupContents, lose
 from zarr.tools.conversion.hdf5.types import hdf5_attribute
-from zarr.tools.conversion.hdf5.writing import dataset_parameters, write_attributes, write_elements
+from zarr.tools.conversion.hdf5.writing import dataset_parameters, write_elements
 from zarr.tools.conversion.nodes import FILL_VALUES_OF_NETCDF
 
 
@@ -131,17 +131,19 @@ def _dimensions(group: Any, path: str, array: ArrayContents, losses: list[str]) 
 
 
 def _write_attributes(node: Any, path: str, contents: Any, dtype: np.dtype[Any] | None, losses: list[str]) -> None:
-    values = dict(contents.attributes)
-    if isinstance(contents, ArrayContents):
-        values.pop("_FillValue", None)
-    for name, value in tuple(values.items()):
+    for name, value in contents.attributes.items():
+        if name == "_FillValue" and isinstance(contents, ArrayContents):
+            continue
         if isinstance(value, bool):
             lose(losses, path, f"the attribute {name}: NetCDF-4 has int8 for bool")
-            values[name] = int(value)
-        elif value is None:
+            value = int(value)
+        if value is None:
             lose(losses, path, f"the attribute {name}: it is empty")
-            del values[name]
-    write_attributes(node.attrs, path, values, dtype, losses)
+            continue
+        found, lost = hdf5_attribute(name, value, dtype)
+        if lost:
+            lose(losses, path, f"the attribute {name}: {lost}")
+        node.attrs[name] = found
 
 
 def _as(array: ArrayContents, dtype: np.dtype[Any], change: Callable[[Any], Any]) -> ArrayContents:
