@@ -16,6 +16,7 @@ import numpy as np
 from zarr.arrays.array import Array
 from zarr.arrays.layout import ArrayLayout
 from zarr.tools.contents.nodes import can_list, keys_of, sizes_of, stream_keys
+from zarr.tools.copies.regions import number_of
 from zarr.tools.plans.executors import TASK_BYTES, Piece
 
 Coords: TypeAlias = tuple[int, ...]
@@ -146,7 +147,7 @@ def touched_blocks(arrays: Iterable[Array[Any]], block: Coords) -> list[int]:
             region = chunk_region(array._handle.layout, coords)
             ranges = [range(s.start // b, -(-s.stop // b)) for s, b in zip(region, block, strict=True)]
             _check_count(array, len(numbers) + math.prod(map(len, ranges)))
-            numbers.update(_number_of(place, counts) for place in product(*ranges))
+            numbers.update(number_of(place, counts) for place in product(*ranges))
     return sorted(numbers)
 
 
@@ -156,14 +157,6 @@ def _check_count(array: Array[Any], count: int) -> None:
             f"array /{array.path} of shape {array.shape} has {count} blocks of {BLOCK_ELEMENTS} elements that may be "
             f"stored, more than the {MOST_BLOCKS} that fit into memory: read parts of it"
         )
-
-
-def _number_of(place: Coords, counts: Coords) -> int:
-    """Return the number of the block at a place among the blocks."""
-    found = 0
-    for at, count in zip(place, counts, strict=True):
-        found = found * count + at
-    return found
 
 
 def read_part(array: Array[Any], slices: Slices) -> Any:

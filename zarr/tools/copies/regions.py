@@ -47,7 +47,7 @@ class Regions:
         return tuple(slice(axis[i], axis[i + 1]) for axis, i in zip(self.borders, map(int, places), strict=True))
 
     def touched_by(self, box: Region) -> Iterator[int]:
-        """Yield the numbers of the regions that have elements in a box.
+        """Return the numbers of the regions that have elements in a box.
 
         Examples
         --------
@@ -58,11 +58,21 @@ class Regions:
             range(bisect_right(axis, part.start) - 1, bisect_left(axis, part.stop))
             for axis, part in zip(self.borders, box, strict=True)
         ]
-        for place in product(*places):
-            number = 0
-            for at, count in zip(place, self.counts, strict=True):
-                number = number * count + at
-            yield number
+        return (number_of(place, self.counts) for place in product(*places))
+
+
+def number_of(place: Iterable[int], counts: Sequence[int]) -> int:
+    """Return the number of the box at a place, in C order.
+
+    Examples
+    --------
+    >>> number_of((1, 2), (2, 3))
+    5
+    """
+    number = 0
+    for at, count in zip(place, counts, strict=True):
+        number = number * count + at
+    return number
 
 
 def borders_of(sizes: Iterable[int]) -> tuple[int, ...]:
