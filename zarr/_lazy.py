@@ -9,12 +9,9 @@ from _thread import RLock, get_ident
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from zarr._process import at_fork
-
-FORK_WAIT_SECONDS: Final = 5.0
-"""The seconds that a fork waits until other threads have loaded their modules: the child could never finish them."""
+from zarr._process import FORK_WAIT_SECONDS, at_fork
 
 _loading: dict[object, int] = {}
 """The modules that are being loaded now, each with its thread."""

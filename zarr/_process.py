@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 from collections.abc import Callable, Iterable, MutableMapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Action = Callable[[], object]
+
+FORK_WAIT_SECONDS: Final = 5.0
+"""The seconds that a fork waits until other threads have ended what the child could never finish."""
 
 _closing: list[Action] = []
 

@@ -30,6 +30,8 @@ StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
 """The values that can be given for a store: a store or a place in one, a path, a URL, a mapping or an FSMap."""
 
 _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x", None: "a"}
+_ZIP_STARTS: Final = (b"PK\3\4", b"PK\5\6")
+"""The first bytes of a zip file: an entry, or the end of an archive without entries."""
 _SUFFIXES: Final = {suffix: name for name, (_, _, suffixes, _) in STORES.items() for suffix in suffixes.split()}
 """The stores of files, by the suffixes of file names."""
 _ENDS: Final = tuple(_SUFFIXES)
@@ -43,15 +45,33 @@ def _refuse_options(storage_options: dict[str, Any] | None) -> None:
         )
 
 
-def _is_zip(path: str) -> bool:
-    """Return True if a path means a zip file; most paths mean a folder, and no file is read for them."""
+def looks_like_zip(path: str) -> bool:
+    """Return True if a path means a zip file: by the first bytes of an existing file, by the suffix of a new one.
+
+    Most paths mean a folder, and no file is read for them.
+
+    Parameters
+    ----------
+    path : str
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> looks_like_zip("not/there.zip"), looks_like_zip("not/there.zarr")
+    (True, False)
+    """
+    is_named = path.lower().endswith(".zip")
     try:
         if stat.S_ISDIR(os.stat(path).st_mode):
             return False
-    except (OSError, ValueError):
-        if not path.lower().endswith(".zip"):
-            return False
-    return bool(load(STORES["ZipStore"][0]).looks_like_zip(path))
+        with open(path, "rb") as file:
+            start = file.read(4)
+    except OSError:
+        return is_named and not os.path.exists(path)
+    return start in _ZIP_STARTS or (is_named and not start)
 
 
 def _of_suffix(place: str, path: str) -> Any:
@@ -65,7 +85,7 @@ def _of_suffix(place: str, path: str) -> Any:
 def _from_local_path(path: str, mode: AccessModeLiteral | None) -> Store:
     """Return the store of a folder; or of a zip file, by its suffix, or by the first bytes of an existing file."""
     check_local_path(path)
-    if not _is_zip(path):
+    if not looks_like_zip(path):
         return LocalStore(path, read_only=mode == "r")
     zip_mode = _ZIP_MODES[mode]
     if zip_mode == "x" and os.path.exists(path):

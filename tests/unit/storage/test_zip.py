@@ -24,6 +24,7 @@ from zarr.abc.store import OffsetByteRequest, SuffixByteRequest
 from zarr.buffer.core import default_buffer_prototype
 from zarr.buffer.cpu import Buffer
 from zarr.storage import ZipStore
+from zarr.storage.resolve import looks_like_zip
 from zarr.storage.zip.container import (
     Entry,
     ZipFormatError,
@@ -32,7 +33,6 @@ from zarr.storage.zip.container import (
     local_header,
     read_directory,
 )
-from zarr.storage.zip.store import looks_like_zip
 
 B = Buffer.from_bytes
 PROTOTYPE = default_buffer_prototype()

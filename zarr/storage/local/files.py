@@ -22,12 +22,7 @@ from zarr._lazy import shutil
 from zarr.errors import FolderInPlaceError, NotAValueError, ValueReplacedError
 from zarr.storage.checks import cannot_create, file_in_place, not_regular
 from zarr.storage.keys import METADATA_NAMES, RESERVED_NAMES, WINDOWS, is_partial, partial_owner
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
+from zarr.storage.local.names import fcntl
 
 T = TypeVar("T", str, Path)
 _READ_FLAGS: Final = (
@@ -407,31 +402,13 @@ def remove_tree(path: str) -> None:
 
 
 def remove_folder(path: str, *, ignore_errors: bool = False) -> None:
-    """Remove a directory and all in it, however deep."""
+    """Remove a directory and all in it."""
     while (code := zarr_core.remove_folder(os.fsencode(path))) > 0:
         continue
     if code == 0:
         return
     # The core cannot do it, or not all: this way raises an error that explains the reason.
-    try:
-        shutil.rmtree(path, ignore_errors=ignore_errors)
-    except RecursionError:  # it calls itself for each folder, and Python limits nested calls to about a thousand
-        _remove_deep(path)
-
-
-def _remove_deep(path: str) -> None:
-    waiting = [path]
-    while waiting:
-        folders = []
-        with os.scandir(waiting[-1]) as entries:
-            for entry in entries:
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(entry.path)
-                else:
-                    os.unlink(entry.path)
-        if not folders:
-            os.rmdir(waiting.pop())
-        waiting += folders
+    shutil.rmtree(path, ignore_errors=ignore_errors)
 
 
 def remove_replaced(path: str) -> None:

@@ -15,7 +15,7 @@ else:
     ntpath = LazyModule("ntpath")
 
 try:
-    import fcntl
+    import fcntl as fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 

@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import IO, Any, Final
 
-from zarr._process import at_exit, at_fork, living
+from zarr._process import FORK_WAIT_SECONDS, at_exit, at_fork, living
 from zarr.abc.stores.changes import is_document
 from zarr.errors import FolderInPlaceError, ValueReplacedError
 from zarr.storage.checks import cannot_create
@@ -34,8 +34,6 @@ _COMPACT_ABOVE_BYTES: Final = 1 << 20
 _LONGEST_NAME: Final = 0xFFFF
 _LONGEST_COMMENT: Final = 0xFFFF
 
-FORK_WAIT_SECONDS: Final = 5.0
-"""The seconds that a fork waits for running calls of one archive."""
 
 Known = tuple[Handle, dict[str, Entry]]
 

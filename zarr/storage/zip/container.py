@@ -17,13 +17,13 @@ import threading
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import IO, Any, Final, NamedTuple
 from zipfile import BadZipFile
 
 from zarr.errors import StoreDamagedError
 from zarr.storage.keys import ancestors
 from zarr.storage.local.files import sync_file
+from zarr.storage.local.names import fcntl
 
 STORED: Final = 0
 DEFLATED: Final = 8
@@ -447,12 +447,6 @@ def _item_bytes(kind: Any) -> int:
             return int(kind[2:])
     return _MOST_ITEM_BYTES
 
-
-fcntl: ModuleType | None
-try:
-    import fcntl
-except ImportError:  # on Windows
-    fcntl = None
 
 _HAS_PREAD: Final = hasattr(os, "pread")
 

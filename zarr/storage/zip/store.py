@@ -22,35 +22,8 @@ from zarr.storage.payloads import PayloadStore
 from zarr.storage.ranges import bounds_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 from zarr.storage.zip.archive import Archive, archive_of
-from zarr.storage.zip.container import END_SIGNATURE, LOCAL_SIGNATURE
 
 ZipStoreAccessModeLiteral: TypeAlias = Literal["r", "w", "x", "a"]
-
-
-def looks_like_zip(path: str) -> bool:
-    """Return True if a path means a zip file: by the first bytes of an existing file, by the suffix of a new one.
-
-    Parameters
-    ----------
-    path : str
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> looks_like_zip("not/there.zip"), looks_like_zip("not/there.zarr")
-    (True, False)
-    """
-    if os.path.isdir(path):
-        return False
-    try:
-        with open(path, "rb") as file:
-            start = file.read(4)
-    except OSError:
-        return path.lower().endswith(".zip") and not os.path.exists(path)
-    return start in (LOCAL_SIGNATURE, END_SIGNATURE) or (not start and path.lower().endswith(".zip"))
 
 
 def _check_file(file: Any, mode: str) -> None:
