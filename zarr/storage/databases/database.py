@@ -7,15 +7,16 @@ seconds for the running calls to end, and new calls wait until the fork has ende
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import weakref
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
-from zarr._process import at_fork, living
+from zarr._process import FORK_WAIT_SECONDS, at_fork, living
 from zarr.abc.store import ByteRequest
 from zarr.buffer.core import Buffer
 from zarr.storage.base import CreatingStore
@@ -31,6 +32,50 @@ def raw_key(key: str) -> bytes:
     return key.encode(errors="surrogateescape")
 
 
+NO_ROOM_BYTES: Final = 1 << 16
+"""A file system with less free space than this counts as full."""
+
+
+def has_no_room(path: str) -> bool:
+    """Return True if the file system of a path is full; SQLite and LMDB report that as any other failure."""
+    with suppress(OSError):
+        return shutil.disk_usage(path).free < NO_ROOM_BYTES
+    return False
+
+
+class OpenDatabases:
+    """The open databases of this process, by path: one object for all stores over a path."""
+
+    def __init__(self) -> None:
+        self._known: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+        self.renew()
+
+    def renew(self) -> None:
+        """Make a new lock, for a forked child."""
+        # Reentrant: a finalizer may run, and open such a file, at any allocation.
+        self._guard = threading.RLock()
+
+    def forget(self) -> None:
+        """Forget all of them, and make a new lock: a forked child opens databases of its own."""
+        self._known.clear()
+        self.renew()
+
+    def all(self) -> list[Any]:
+        """Return all of them."""
+        return living(self._known.values)
+
+    def get(self, path: Path, make: Callable[..., Any], *, read_only: bool, **options: Any) -> Any:
+        """Return the database of a path: the open one, which the first call has made, or a new one."""
+        place = os.path.realpath(path)
+        with self._guard:
+            known = self._known.get(place)
+            if known is None:
+                known = self._known[place] = make(place, read_only=read_only, **options)
+            elif known.read_only and not read_only:
+                known.make_writable()
+            return known
+
+
 class DatabaseStore(StoreMapping, PayloadStore, CreatingStore):
     """A store with the path of its database as name; it compares a value before it replaces it."""
 
@@ -40,6 +85,8 @@ class DatabaseStore(StoreMapping, PayloadStore, CreatingStore):
     path: Path
     _place: Path
     _options: dict[str, Any]
+    _opened: Any = None
+    """The open database, from its first use on."""
 
     def __init__(
         self, path: Path | str, read_only: bool, options: dict[str, Any], dimension_separator: str | None = None
@@ -67,6 +114,14 @@ class DatabaseStore(StoreMapping, PayloadStore, CreatingStore):
         if self.read_only and not self._exists():
             raise FileNotFoundError(f"{self.path} does not exist")
         await super()._open()
+
+    def close(self) -> None:
+        """Release the database, which is closed when no store of this process uses it; the next use opens it again."""
+        super().close()
+        self._opened = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_opened": None}
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.path.as_posix()}"
@@ -149,9 +204,6 @@ class TransactionDatabase(DatabaseStore, TransactionStore):
 
 
 # Forks
-
-FORK_WAIT_SECONDS: Final = 5.0
-"""The seconds that a fork waits until calls of other threads have ended."""
 
 
 class Gate:

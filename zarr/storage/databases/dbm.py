@@ -5,15 +5,14 @@ from __future__ import annotations
 import dbm
 import os
 import threading
-import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from zarr._process import at_exit, at_fork, living
+from zarr._process import at_exit, at_fork
 from zarr.buffer.core import Buffer
-from zarr.storage.databases.database import DatabaseStore, raw_key
+from zarr.storage.databases.database import DatabaseStore, OpenDatabases, raw_key
 from zarr.storage.keys import check_key
 
 T = TypeVar("T")
@@ -28,7 +27,7 @@ _inherited: list[Any] = []
 class DBMFile:
     """An open dbm file, shared by all stores over it: most dbm modules cannot open a file twice."""
 
-    def __init__(self, path: str, opener: Callable[..., Any], read_only: bool, options: dict[str, Any]) -> None:
+    def __init__(self, path: str, *, read_only: bool, opener: Callable[..., Any], **options: Any) -> None:
         self.path = path
         self.read_only = read_only
         self._opener = opener
@@ -98,33 +97,18 @@ class DBMFile:
     __del__ = close
 
 
-# Reentrant: a finalizer may run, and open such a file, at any allocation.
-_guard = threading.RLock()
-_files: weakref.WeakValueDictionary[str, DBMFile] = weakref.WeakValueDictionary()
-
-
-def dbm_file(path: str | Path, opener: Callable[..., Any], read_only: bool, options: dict[str, Any]) -> DBMFile:
-    """Return the file of a path: one object for all stores over it."""
-    place = os.path.realpath(path)
-    with _guard:
-        known = _files.get(place)
-        if known is None:
-            known = _files[place] = DBMFile(place, opener, read_only, options)
-        elif known.read_only and not read_only:
-            known.make_writable()
-        return known
+_FILES: Final = OpenDatabases()
 
 
 @at_exit
 def _close_all() -> None:
-    for file in living(_files.values):
+    for file in _FILES.all():
         file.close()
 
 
 def _after_fork() -> None:
-    global _guard
-    _guard = threading.RLock()
-    for file in living(_files.values):
+    _FILES.renew()
+    for file in _FILES.all():
         file.renew()
 
 
@@ -195,28 +179,19 @@ class DBMStore(DatabaseStore):
         super().__init__(path, read_only or flag == "r", {"opener": self.opener, **options}, dimension_separator)
         self.options = options
         self.flag = flag or "c"
-        self._opened: DBMFile | None = None
         if flag == "n":
             self.clear()
 
     @property
     def _file(self) -> DBMFile:
         """Return the file; the first use opens it."""
-        opened = self._opened  # looked up once: another thread may close the store
+        opened: DBMFile | None = self._opened  # looked up once: another thread may close the store
         if opened is None:
-            opened = self._opened = dbm_file(self._place, self.opener, self.read_only, self.options)
+            opened = self._opened = _FILES.get(self._place, DBMFile, read_only=self.read_only, **self._options)
         return opened
 
     def _exists(self) -> bool:
         return self._file.exists()
-
-    def close(self) -> None:
-        """Release the file; it is closed when no store of this process uses it."""
-        super().close()
-        self._opened = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_opened": None}
 
     def _read_many(self, keys: list[str]) -> list[Any]:
         return self._file.read(lambda db: [db.get(raw_key(key)) for key in keys], [None] * len(keys))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import threading
 import time
-import weakref
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -16,12 +14,12 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar
 
 from zarr._lazy import load_extra
-from zarr._process import at_fork, living
+from zarr._process import at_fork
 from zarr.abc.store import ByteRequest
 from zarr.abc.stores.changes import Changes
 from zarr.buffer.core import Buffer
 from zarr.storage.checks import DamagedDatabaseError
-from zarr.storage.databases.database import Gate, TransactionDatabase, raw_key
+from zarr.storage.databases.database import Gate, OpenDatabases, TransactionDatabase, has_no_room, raw_key
 from zarr.storage.keys import check_key, check_prefix, dir_prefix
 from zarr.storage.ranges import bounds_of, key_after
 from zarr.storage.wrappers.overlay import check_expected
@@ -40,8 +38,6 @@ INITIAL_MAP_BYTES: Final = 1 << 28
 SMALLEST_BYTES: Final = 8192
 """A file of fewer bytes is no database yet: its first two pages were never written."""
 
-NO_ROOM_BYTES: Final = 1 << 16
-"""A file system with less free space than this counts as full."""
 
 _FAILED_COMMIT: Final = (os.strerror(errno.EIO), os.strerror(errno.EINTR), "MDB_PANIC")
 
@@ -121,12 +117,14 @@ class Environment:
                 time.sleep(0.001)
 
     def make_writable(self) -> None:
-        """Open the database again for writing; LMDB allows one environment for each process."""
+        """Open the database again, for writing: it was only read, or accepts no transaction after a failed commit.
+
+        LMDB allows one environment for each process.
+        """
         with self.gate.alone():
-            if self.read_only:
-                self._env.close()
-                self.read_only = False
-                self._env = self._open()
+            self._env.close()
+            self.read_only = False
+            self._env = self._open()
 
     def fitting(self, pairs: list[tuple[bytes, Any]]) -> list[tuple[bytes, Any]]:
         """Return the pairs without removals of keys that are too long for LMDB, and so cannot exist.
@@ -136,14 +134,13 @@ class Environment:
         ValueError
             If there is a value for such a key.
         """
-        long = [(name, payload) for name, payload in pairs if len(name) > self.max_key_bytes]
-        for name, payload in long:
-            if payload is not None:
+        for name, payload in pairs:
+            if len(name) > self.max_key_bytes and payload is not None:
                 raise ValueError(
                     f"key {name.decode()!r} has {len(name)} bytes, and LMDB takes up to {self.max_key_bytes}; shorten "
                     "the names of the groups above, or use SQLiteStore"
                 )
-        return [pair for pair in pairs if pair not in long] if long else pairs
+        return [pair for pair in pairs if len(pair[0]) <= self.max_key_bytes]
 
     @contextmanager
     def _transaction(self, **options: Any) -> Iterator[Any]:
@@ -190,7 +187,7 @@ class Environment:
                     if tried or not any(sign in str(error) for sign in _FAILED_COMMIT):
                         raise
                     tried = True
-                    self._reopen()
+                    self.make_writable()
         except self._lmdb.Error as error:
             self._translate(error)
 
@@ -201,12 +198,6 @@ class Environment:
             return change(transaction)
         finally:
             del self._changes[me]
-
-    def _reopen(self) -> None:
-        """Open the environment again after a failed commit, when LMDB accepts no transaction any more."""
-        with self.gate.alone():
-            self._env.close()
-            self._env = self._open()
 
     def close(self) -> None:
         """Close an environment inherited by a forked child, which then opens one of its own."""
@@ -229,50 +220,23 @@ class Environment:
             raise DamagedDatabaseError(errno.EIO, f"LMDB: {error}", self.path) from error
         number = next((code for code in (errno.ENOSPC, errno.EACCES, errno.ENOENT, errno.EROFS, errno.ENOMEM)
                        if os.strerror(code) in str(error)), errno.EIO)  # fmt: skip
-        if number == errno.EIO and self._has_no_room():
+        if number == errno.EIO and has_no_room(self.path):
             number = errno.ENOSPC  # LMDB reports EIO for a write that was cut short
         raise OSError(number, f"LMDB: {error}", self.path) from error
 
-    def _has_no_room(self) -> bool:
-        with suppress(OSError):
-            return shutil.disk_usage(self.path).free < NO_ROOM_BYTES
-        return False
 
-
-# Reentrant: a finalizer may run, and open such a file, at any allocation.
-_guard = threading.RLock()
-_environments: weakref.WeakValueDictionary[tuple[str, int], Environment] = weakref.WeakValueDictionary()
-
-
-def environment_of(path: Path, *, read_only: bool, sync: bool, map_size: int, subdir: bool) -> Environment:
-    """Return the environment of a path in this process: the open one, or a new one.
-
-    It serves all stores of the path; the first store determines how it is synchronised.
-    """
-    place = os.path.realpath(path)
-    with _guard:
-        known = _environments.get((place, os.getpid()))
-        if known is None:
-            known = Environment(place, read_only=read_only, sync=sync, map_size=map_size, subdir=subdir)
-            _environments[(place, os.getpid())] = known
-        elif known.read_only and not read_only:
-            known.make_writable()
-        return known
-
-
+ENVIRONMENTS: Final = OpenDatabases()
 _inherited: list[Environment] = []
 """Environments of a parent process with a running transaction: they are neither used nor closed."""
 
 
 def _after_in_child() -> None:
-    global _guard
-    _guard = threading.RLock()
-    for environment in living(_environments.values):
+    for environment in ENVIRONMENTS.all():
         if environment.gate.was_idle:
             environment.close()
         else:
             _inherited.append(environment)
-    _environments.clear()
+    ENVIRONMENTS.forget()
 
 
 at_fork(renew=_after_in_child)
@@ -372,15 +336,6 @@ class LMDBStore(TransactionDatabase):
         require_lmdb()
         if subdir is None:
             self._options["subdir"] = not self.path.is_file()
-        self._environment: Environment | None = None
-
-    def close(self) -> None:
-        """Release the database; it is closed when no store of this process uses it."""
-        super().close()
-        self._environment = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_environment": None}
 
     def _existing(self) -> Environment | None:
         """Return the open database; None if there is none and this call must not create one."""
@@ -389,14 +344,14 @@ class LMDBStore(TransactionDatabase):
             size = os.path.getsize(file)
         except FileNotFoundError:
             return None
-        return None if size < SMALLEST_BYTES else self._opened()
+        return None if size < SMALLEST_BYTES else self._environment()
 
-    def _opened(self) -> Environment:
-        environment = self._environment
-        if environment is None or environment.pid != os.getpid():
-            environment = environment_of(self._place, read_only=self.read_only, **self._options)
-            self._environment = environment
-        return environment
+    def _environment(self) -> Environment:
+        opened: Environment | None = self._opened
+        if opened is None or opened.pid != os.getpid():
+            opened = ENVIRONMENTS.get(self._place, Environment, read_only=self.read_only, **self._options)
+            self._opened = opened
+        return opened
 
     @property
     def locked_in(self) -> str | None:
@@ -460,7 +415,7 @@ class LMDBStore(TransactionDatabase):
 
     def _write_many(self, items: list[tuple[str, Any]]) -> None:
         pairs = [(raw_key(key), payload) for key, payload in items]
-        environment = self._existing() if all(payload is None for _, payload in pairs) else self._opened()
+        environment = self._existing() if all(payload is None for _, payload in pairs) else self._environment()
         if environment is not None:
             environment.write(partial(_write, pairs=environment.fitting(pairs)))
 
@@ -476,7 +431,7 @@ class LMDBStore(TransactionDatabase):
             found = transaction.get(name)
             return found is not None and found == old and bool(transaction.put(name, data))
 
-        return bool(self._opened().write(replace))
+        return bool(self._environment().write(replace))
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix, in one step."""
@@ -497,7 +452,7 @@ class LMDBStore(TransactionDatabase):
         self._check_writable()
         values = [(raw_key(key), None if v is None else self._data(v)) for key, v in changes.values.items()]
         defaults = {raw_key(key) for key in changes.defaults}
-        environment = self._opened()
+        environment = self._environment()
         values = environment.fitting(values)
 
         def change(transaction: Any) -> None:

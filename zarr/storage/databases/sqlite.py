@@ -13,7 +13,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, NoReturn, TypeAlias, get_args
 from urllib.parse import quote
@@ -23,7 +23,7 @@ from zarr.abc.stores.changes import Changes
 from zarr.buffer.core import Buffer
 from zarr.errors import ReadOnlyError
 from zarr.storage.checks import DamagedDatabaseError, SameObject
-from zarr.storage.databases.database import Gate, TransactionDatabase
+from zarr.storage.databases.database import Gate, TransactionDatabase, has_no_room
 from zarr.storage.keys import check_key, check_prefix, dir_prefix
 from zarr.storage.ranges import bounds_of, key_after
 from zarr.storage.wrappers.overlay import check_expected
@@ -208,7 +208,7 @@ class SQLiteStore(TransactionDatabase):
             if connection is None:
                 return None
             seen = connection.execute("PRAGMA data_version").fetchone()[0]
-            return SameObject(connection.token), seen, connection.total_changes
+            return SameObject(connection), seen, connection.total_changes
 
     def _size(self, key: str) -> int | None:
         check_key(key)
@@ -288,16 +288,8 @@ class SQLiteStore(TransactionDatabase):
             self._write_many(list(values.items()))
 
 
-class _Token:
-    """Stands for a connection in stamps."""
-
-
 class _Connection(sqlite3.Connection):
-    """A connection that can be recognized after it was closed."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.token = _Token()
+    """A connection that stamps can refer to: those of the standard library have no weak references."""
 
 
 class _Own:
@@ -458,12 +450,6 @@ class Connections:
                 except BaseException:  # a connection that raised an error is not used again
                     own.connection.close()
                     raise
-        except sqlite3.OperationalError as error:
-            if self.read_only and "no such table" in str(error):
-                raise DamagedDatabaseError(
-                    errno.EINVAL, "this SQLite database has no table 'zarr'", self.path
-                ) from error
-            self._translate(error)
         except sqlite3.Error as error:
             self._translate(error)
 
@@ -497,6 +483,8 @@ class Connections:
         """Raise errors of SQLite as the classes of this library."""
         if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError):
             raise TypeError(f"SQLite cannot take this: {error}") from error
+        if self.read_only and "no such table" in str(error):
+            raise DamagedDatabaseError(errno.EINVAL, "this SQLite database has no table 'zarr'", self.path) from error
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise TimeoutError(
@@ -524,18 +512,12 @@ class Connections:
     def _why_closed(self) -> int:
         """Return the error number for a file that cannot be opened; SQLite does not report it."""
         folder = os.path.dirname(self.path)
-        if not os.path.exists(self.path):
-            if self.read_only or not os.path.isdir(folder):
-                return errno.ENOENT
-            return self._why_failed() if os.access(folder, os.W_OK | os.X_OK) else errno.EACCES
-        needed = os.R_OK if self.read_only else os.R_OK | os.W_OK
-        allowed = os.access(self.path, needed) and (self.read_only or os.access(folder, needed))
+        if not os.path.exists(self.path if self.read_only else folder):
+            return errno.ENOENT
+        places, needed = ((self.path,), os.R_OK) if self.read_only else ((self.path, folder), os.R_OK | os.W_OK)
+        allowed = all(os.access(place, needed) for place in places if os.path.exists(place))
         return self._why_failed() if allowed else errno.EACCES
 
     def _why_failed(self) -> int:
         """Return the error number for a file operation that failed; SQLite does not report it."""
-        if hasattr(os, "statvfs"):
-            with suppress(OSError):
-                if os.statvfs(os.path.dirname(self.path)).f_bavail == 0:
-                    return errno.ENOSPC
-        return errno.EIO
+        return errno.ENOSPC if has_no_room(os.path.dirname(self.path)) else errno.EIO
