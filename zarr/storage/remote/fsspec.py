@@ -12,7 +12,7 @@ import os
 import sys
 import time
 import weakref
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -397,19 +397,24 @@ class FsspecStore(RetryingStore):
         async for key in self.list_prefix(""):
             yield key
 
+    async def _paths(self, prefix: str, call: Callable[[Any], Awaitable[Iterable[str]]]) -> Iterable[str]:
+        """Return the paths that a listing of a folder finds; none if there is no such folder."""
+        try:
+            found = await self._many("list", self._dir(prefix), call)
+        except self.allowed_exceptions:
+            return ()
+        except MISTAKES as error:
+            raise self._refused(prefix, error) from error
+        self._listed = time.monotonic()
+        return found
+
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
         """Return all keys under the prefix, which names a folder."""
         prefix = prefix.rstrip("/")
         folder = self._dir(prefix)
-        try:
-            options = {"on_error": _not_omitted} if self._kind == "http" else {}
-            find = {"detail": False, "maxdepth": None, "withdirs": False, **options}
-            found = await self._many("list", folder, lambda fs: self._current(fs)._find(folder, **find))
-            self._listed = time.monotonic()
-        except self.allowed_exceptions:
-            return
-        except MISTAKES as error:
-            raise self._refused(prefix, error) from error
+        options = {"on_error": _not_omitted} if self._kind == "http" else {}
+        find = {"detail": False, "maxdepth": None, "withdirs": False, **options}
+        found = await self._paths(prefix, lambda fs: self._current(fs)._find(folder, **find))
         for key in only_keys([join(prefix, _below(folder, path)) for path in found]):
             if not is_partial(key.rpartition("/")[2]) and not is_lock(key):
                 yield key
@@ -417,13 +422,7 @@ class FsspecStore(RetryingStore):
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
         """Return the names directly under the prefix, in order."""
         folder = self._dir(prefix)
-        try:
-            found = await self._many("list", folder, lambda fs: self._current(fs)._ls(folder, detail=False))
-            self._listed = time.monotonic()
-        except self.allowed_exceptions:
-            return
-        except MISTAKES as error:
-            raise self._refused(prefix, error) from error
+        found = await self._paths(prefix, lambda fs: self._current(fs)._ls(folder, detail=False))
         for name in sorted({_below(folder, path).removeprefix("./") for path in found}):
             # Listings of web servers have links to other places, too: only links to children are keys.
             known = "/" not in name and is_key(join(prefix.rstrip("/"), name)) and name[:1] not in {"", "#", "?"}
@@ -455,32 +454,11 @@ class FsspecStore(RetryingStore):
             await fs._makedirs(path.rpartition("/")[0], exist_ok=True)
             await fs._pipe_file(path, data, **options)
 
-    async def put_if_absent(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` if the key has none; return True if this call stored it.
+    # In the class of ``set``, so that these do not count as methods that a subclass has replaced by ``set``.
+    put_if_absent, set_if_version = RetryingStore.put_if_absent, RetryingStore.set_if_version
 
-        This is one step if the file system can do that, and one request over S3, Google and Azure; otherwise another
-        process may come between.
-        """
-        self._check_writable()
-        path, data, refused = self._path(key), value.to_bytes(), False
-        if self.supports_set_if_match and self._compares and self._creates:
-            try:
-                return await self._replace_once(key, data, None)
-            except FileNotFoundError:
-                pass  # there is no bucket; it is made below
-            except Exception as error:
-                if not (refused := refuses_conditions(error)):
-                    raise
-        if await self.exists(key):
-            return False
-        put, outcome = partial(self._create, path, data), partial(self._outcome, key, data)
-        stored = await self._retries.put_once(path, put, outcome)
-        if refused and stored:
-            self._creates = False
-        return stored
-
-    async def _create(self, path: str, data: bytes) -> bool:
-        fs = self._filesystem()
+    async def _put_new(self, key: str, data: bytes) -> bool:
+        fs, path = self._filesystem(), self._path(key)
         if not self.supports_set_if_match:
             try:
                 await self._put(fs, path, data, mode="create")
@@ -499,10 +477,6 @@ class FsspecStore(RetryingStore):
     def supports_set_if_match(self) -> bool:
         """Return True if the file system replaces a value on a condition: those of S3, Google and Azure do."""
         return self._kind in conditions.PUTS
-
-    async def set_if_version(self, key: str, value: Buffer, version: str | None) -> bool:
-        """Store ``value`` if the key still has the value of a version (None: no value); see the base class."""
-        return await self._set_compared(key, value, version)
 
     async def _put_compared(self, key: str, data: bytes, version: str | None) -> bool:
         put = conditions.PUTS.get(self._kind)

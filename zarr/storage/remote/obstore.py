@@ -8,7 +8,6 @@ import itertools
 import os
 import pickle
 import re
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping
 from datetime import timedelta
 from functools import cached_property, partial
@@ -24,7 +23,7 @@ from zarr.storage import keys
 from zarr.storage.checks import check_buffer, check_clearable, memory_of_machine
 from zarr.storage.local.names import true_path
 from zarr.storage.ranges import bounds_of, check_byte_range
-from zarr.storage.remote.retries import Attempts, Retries, RetryingStore, refuses_conditions
+from zarr.storage.remote.retries import Attempts, Retries, RetryingStore
 
 if TYPE_CHECKING:
     import obstore
@@ -222,20 +221,8 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
 
     async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None) -> Buffer | None:
         """Return the value of a key, or a range of it; None if there is no such key."""
-        keys.check_object_key(key)
-        if not self._is_open:
-            await self._ensure_open()
-        if byte_range is not None:
-            check_byte_range(byte_range)
-        try:
-            data = await self._once("get", key, partial(self._get, key=key, byte_range=byte_range))
-        except Exception as error:
-            if _is_missing(error):
-                return None
-            if byte_range is None or not _is_bad_range(error) or await self._begins_inside(key, byte_range):
-                raise
-            data = b""
-        return prototype.buffer.from_bytes(data)
+        found = await ObjectStore.get_versioned(self, key, prototype, byte_range)
+        return None if found is None else found[0]
 
     async def get_versioned(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None, version: _Version | None = None
@@ -269,15 +256,15 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         self, client: Any, key: str, byte_range: ByteRequest | None, version: _Version | None
     ) -> tuple[Any, _Version | None]:
         """Return a range and its version, by the tag of the answer: some services ignore or refuse conditions."""
-        if byte_range is None:
-            response = await self._get_whole(client, key)
-            return await response.bytes_async(), self._check_version(key, response.meta, version)
+        options: Any = None if byte_range is None else {"range": _range_option(byte_range)}
         try:
-            response = await obstore.get_async(client, key, options={"range": _range_option(byte_range)})
+            response = await obstore.get_async(client, key, options=options)
         except Exception as error:
-            if _is_missing(error) or not _is_bad_range(error):
+            if byte_range is None or _is_missing(error) or not _is_bad_range(error):
                 raise
             return await self._get_version_by_size(client, key, byte_range, version)
+        if byte_range is None:
+            self._check_whole(key, response.meta["size"], response.range)
         found = self._check_version(key, response.meta, version)
         return await response.bytes_async(), found
 
@@ -304,55 +291,17 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         strong = tag and not tag.startswith("W/") and self.supports_set_if_match
         return _Version(tag, self._number, meta.get("version")) if strong else None
 
-    async def _begins_inside(self, key: str, byte_range: ByteRequest) -> bool:
-        """Return True if a range begins before the end of a value: services refuse other ranges."""
-        size = await self.getsize(key)
-        return bounds_of(byte_range, size)[0] < size
-
-    async def _get(self, client: Any, key: str, byte_range: ByteRequest | None) -> Any:
-        if byte_range is None:
-            return await (await self._get_whole(client, key)).bytes_async()
-        if isinstance(byte_range, SuffixByteRequest):
-            return await self._get_suffix(client, key, byte_range.suffix)
-        if isinstance(byte_range, OffsetByteRequest):
-            response = await obstore.get_async(client, key, options={"range": {"offset": byte_range.offset}})
-            return await response.bytes_async()
-        if byte_range.start == byte_range.end:
-            await obstore.head_async(client, key)  # a missing key has no empty range either
-            return b""
-        return await obstore.get_range_async(client, key, start=byte_range.start, end=byte_range.end)
-
-    async def _get_whole(self, client: Any, key: str) -> Any:
-        """Return the answer to a request for a whole value."""
-        response = await obstore.get_async(client, key)
-        size = response.meta["size"]
-        self._check_fits(key, size)
-        if response.range != (0, size):
-            raise StoreUnavailableError(f"{key}: asked for all of {size} bytes, got {response.range}")
-        return response
-
-    def _check_fits(self, key: str, size: int) -> None:
-        """Refuse a value that is larger than the memory of this machine: obstore would end the process.
+    def _check_whole(self, key: str, size: int, found: tuple[int, int]) -> None:
+        """Refuse a value that is larger than the memory of this machine, since obstore would end the process; or parts.
 
         Raises
         ------
-        ArrayTooLargeError
+        ArrayTooLargeError, StoreUnavailableError
         """
         if size > _LARGE and size > memory_of_machine():
             raise ArrayTooLargeError(f"the value of key {key!r} of {self!r} has {size} bytes: more than the memory")
-
-    async def _get_suffix(self, client: Any, key: str, length: int) -> Any:
-        """Return the end of a value: one request, or two if a service (Azure) has no such ranges."""
-        if length:
-            try:
-                response = await obstore.get_async(client, key, options={"range": {"suffix": length}})
-                return await response.bytes_async()
-            except Exception as error:
-                if _is_missing(error) or not _is_bad_range(error):
-                    raise
-        size = int((await obstore.head_async(client, key))["size"])
-        start = size - min(size, length)
-        return b"" if start == size else await obstore.get_range_async(client, key, start=start, end=size)
+        if found != (0, size):
+            raise StoreUnavailableError(f"{key}: asked for all of {size} bytes, got {found}")
 
     async def exists(self, key: str) -> bool:
         """Return True if the key has a value."""
@@ -385,7 +334,7 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
 
     async def _pages(self, prefix: str | None) -> AsyncGenerator[Any, None]:
         """Yield the pages of a listing; after a fault continue after the last path: services list in order."""
-        attempts = Attempts(self._retries, "list", prefix or "", time.monotonic())
+        attempts = Attempts(self._retries, "list", prefix or "")
         client, last = self._client, None
         while True:
             try:
@@ -439,38 +388,17 @@ class ObjectStore(RetryingStore, Generic[T_Store]):
         run = self._once if len(data) < _IN_ONE_REQUEST else self._many
         await run("set", key, lambda client: obstore.put_async(client, key, data))
 
-    async def put_if_absent(self, key: str, value: Buffer) -> bool:
-        """Store ``value`` if the key has none; of several simultaneous calls exactly one succeeds."""
-        self._check_writable()
-        keys.check_object_key(key)
-        data = check_buffer(self, value).to_bytes()
-        return await self._retries.put_once(key, partial(self._create, key, data), partial(self._outcome, key, data))
+    # In the class of ``set``, so that these do not count as methods that a subclass has replaced by ``set``.
+    put_if_absent, set_if_version = RetryingStore.put_if_absent, RetryingStore.set_if_version
 
-    async def _create(self, key: str, data: bytes) -> bool:
-        if self._creates:
-            try:
-                await obstore.put_async(self._client, key, data, mode="create")
-                return True
-            except exceptions.AlreadyExistsError:
-                return False
-            except Exception as error:
-                if not refuses_conditions(error):
-                    raise
-        # Plain web servers, and some services: another process may come between.
-        if await self.exists(key):
-            return False
+    async def _put_new(self, key: str, data: bytes) -> bool:
         await obstore.put_async(self._client, key, data)
-        self._creates = False
         return True
 
     @property
     def supports_set_if_match(self) -> bool:
         """Return True if the service replaces an object on a condition; local folders and plain HTTP do not."""
         return type(self.store).__name__ not in {"LocalStore", "HTTPStore"}
-
-    async def set_if_version(self, key: str, value: Buffer, version: _Version | None) -> bool:
-        """Store ``value`` if the key still has the value of a version (None: no value); see the base class."""
-        return await self._set_compared(key, value, version)
 
     async def _put_compared(self, key: str, data: bytes, version: _Version | None) -> bool:
         keys.check_object_key(key)

@@ -119,13 +119,7 @@ class Retries:
         StoreUnavailableError
             If it failed as often, or for as long, as the settings allow.
         """
-        start = time.monotonic()
-        try:
-            return await call(0)
-        except Exception as error:
-            attempts = Attempts(self, what, key, start)
-            if not await attempts.go_on(error):
-                raise
+        attempts = Attempts(self, what, key)
         while True:
             try:
                 return await call(attempts.repeats)
@@ -149,7 +143,7 @@ class Retries:
             Reads the key; returns True if it holds the new value, None if it still holds the old one, so that the call
             is tried again, False if another writer came first. Has its own retries.
         """
-        attempts = Attempts(self, "put on a condition", key, time.monotonic())
+        attempts = Attempts(self, "put on a condition", key)
         while True:
             try:
                 return await put() or (attempts.repeats > 0 and bool(await outcome()))
@@ -181,7 +175,6 @@ class RetryingStore(NamedStore):
         """Return ranges of keys, in the given order; None for each key that does not exist."""
         return list(await asyncio.gather(*[self.get(key, prototype, part) for key, part in key_ranges]))
 
-    @abstractmethod
     async def put_if_absent(self, key: str, value: Buffer) -> bool:
         """Store ``value`` if the key has none.
 
@@ -195,17 +188,39 @@ class RetryingStore(NamedStore):
         Returns
         -------
         bool
-            True if this call stored the value.
+            True if this call stored the value. Of several simultaneous calls exactly one succeeds, if the service
+            stores on a condition.
         """
+        self._check_writable()
+        data = check_buffer(self, value).to_bytes()
+        put, outcome = partial(self._create, key, data), partial(self._outcome_of, key, data, None)
+        return await self._retries.put_once(key, put, outcome)
+
+    async def _create(self, key: str, data: bytes) -> bool:
+        """Store data on the condition that there is no value; where the service knows none, look first."""
+        refused = False
+        if self._creates:
+            try:
+                return await self._put_compared(key, data, None)
+            except FileNotFoundError:
+                pass  # there is no bucket; some file systems make it
+            except Exception as error:
+                if not (refused := refuses_conditions(error)):
+                    raise
+        if await self.exists(key):
+            return False
+        stored = await self._put_new(key, data)
+        if refused and stored:
+            self._creates = False
+        return stored
+
+    @abstractmethod
+    async def _put_new(self, key: str, data: bytes) -> bool:
+        """Store data where the key had no value just before; return False if it has one by now, and that is known."""
 
     async def set_if_not_exists(self, key: str, value: Buffer) -> None:
         """Store ``value`` if the key has none."""
         await self.put_if_absent(key, value)
-
-    async def _outcome(self, key: str, data: bytes) -> bool | None:
-        """Return True if the key holds the data, None if it has no value, False if it holds other data."""
-        found = await self.get(key, default_buffer_prototype())
-        return None if found is None else found.to_bytes() == data
 
     async def set_if_match(self, key: str, value: Buffer, expected: Buffer | None) -> bool:
         """Store ``value`` if the key still holds ``expected`` (None: no value); one step for all users of the service.
@@ -220,14 +235,10 @@ class RetryingStore(NamedStore):
         found, version = await self.get_versioned(key, default_buffer_prototype(), None) or (None, None)
         if found is None or found.to_bytes() != expected.to_bytes():
             return False
-        self._check_writable()
-        try:
-            if version is not None:
-                return await self._replace_once(key, check_buffer(self, value).to_bytes(), version)
-        except Exception as error:
-            if not refuses_conditions(error):
-                raise
-        raise NotImplementedError(f"{self!r} cannot store a value on a condition: the service does not compare")
+        stored = None if version is None else await self._replace(key, value, version)
+        if stored is None:
+            raise NotImplementedError(f"{self!r} cannot store a value on a condition: the service does not compare")
+        return stored
 
     @abstractmethod
     async def _put_compared(self, key: str, data: bytes, version: Any) -> bool:
@@ -260,7 +271,6 @@ class RetryingStore(NamedStore):
             If the value has another version.
         """
 
-    @abstractmethod
     async def set_if_version(self, key: str, value: Buffer, version: Any) -> bool:
         """Store ``value`` if the key still has the value of a version; return True if this call stored it.
 
@@ -277,24 +287,26 @@ class RetryingStore(NamedStore):
             False if the key has another value by now. A value of more than 64 MiB, which takes several requests, is
             stored without the comparison; so are all values in a service that refuses conditional requests.
         """
+        compares = self._compares and len(value) <= _COMPARED
+        stored = await self._replace(key, value, version) if compares else None
+        if stored is not None:
+            return stored
+        await self.set(key, value)
+        if compares:
+            self._note_refusal()
+        return True
 
-    async def _set_compared(self, key: str, value: Buffer, version: Any) -> bool:
-        if not self._compares or len(value) > _COMPARED:
-            await self.set(key, value)
-            return True
+    async def _replace(self, key: str, value: Buffer, version: Any) -> bool | None:
+        """Store a value by one request if the key has the version; return None if the service refuses the condition."""
         self._check_writable()
+        data = check_buffer(self, value).to_bytes()
+        put, outcome = partial(self._put_compared, key, data, version), partial(self._outcome_of, key, data, version)
         try:
-            return await self._replace_once(key, check_buffer(self, value).to_bytes(), version)
+            return await self._retries.put_once(key, put, outcome)
         except Exception as error:
             if not refuses_conditions(error):
                 raise
-        await self.set(key, value)
-        self._note_refusal()
-        return True
-
-    async def _replace_once(self, key: str, data: bytes, version: Any) -> bool:
-        put, outcome = partial(self._put_compared, key, data, version), partial(self._outcome_of, key, data, version)
-        return await self._retries.put_once(key, put, outcome)
+            return None
 
     async def _outcome_of(self, key: str, data: bytes, version: Any) -> bool | None:
         """Return True if the key holds the data, None if it still has the version, False if it has another."""
@@ -323,12 +335,10 @@ class Attempts:
     retries : Retries
     what, key : str
         For messages.
-    start : float
-        When the first attempt began, by ``time.monotonic``.
     """
 
-    def __init__(self, retries: Retries, what: str, key: str, start: float) -> None:
-        self.retries, self.what, self.key, self.start = retries, what, key, start
+    def __init__(self, retries: Retries, what: str, key: str) -> None:
+        self.retries, self.what, self.key, self.start = retries, what, key, time.monotonic()
         self.repeats = 0
 
     async def go_on(self, error: Exception) -> bool:
@@ -362,7 +372,7 @@ class Attempts:
 
 
 def _short(error: Exception) -> str:
-    status = _answer(error.__cause__ or error)[0]
+    status = status_of(error)
     text = f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
     return text if status is None or str(status) in text else f"{text} (status {status})"
 
@@ -400,11 +410,14 @@ def pause_of(error: BaseException) -> float | None:
 
 
 def _answer(error: BaseException) -> tuple[int | None, Mapping[str, str]]:
-    """Return the status and the headers of the answer in an error of aiohttp or of botocore."""
+    """Return the status and the headers of the answer in an error of aiohttp, botocore or obstore."""
+    if type(error).__name__ == "GenericError":
+        found = _STATUS.search(str(error))
+        return (int(found[1]) if found else None), {}
     response = getattr(error, "response", None)
     if isinstance(response, dict):
-        found = response.get("ResponseMetadata", {})
-        return found.get("HTTPStatusCode"), found.get("HTTPHeaders", {})
+        about = response.get("ResponseMetadata", {})
+        return about.get("HTTPStatusCode"), about.get("HTTPHeaders", {})
     status = getattr(error, "status", None)
     return (status if isinstance(status, int) else None), getattr(error, "headers", None) or {}
 
@@ -428,8 +441,7 @@ def status_of(error: BaseException) -> int | None:
     >>> status_of(ValueError("no answer")) is None
     True
     """
-    found = _STATUS.search(str(error)) if type(error).__name__ == "GenericError" else None
-    return _answer(error.__cause__ or error)[0] if found is None else int(found[1])
+    return _answer(error.__cause__ or error)[0]
 
 
 def refuses_conditions(error: BaseException) -> bool:
@@ -459,8 +471,6 @@ def _pause_of_obstore(error: BaseException) -> float | None:
     """Return 0 for a temporary error of obstore, which is recognised by its text."""
     if type(error).__name__ != "GenericError":
         return None
-    text, status = str(error), status_of(error)
-    if status is not None:
-        return 0.0 if status in _PASSING else None
+    text = str(error)
     refused = "kind: Connect," in text and "ConnectionReset" not in text
     return 0.0 if _BROKEN.search(text) and not refused and _UNREADABLE not in text else None
