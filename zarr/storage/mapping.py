@@ -73,6 +73,8 @@ class MappingProtocol:
     """
 
     dimension_separator: Any = None
+    _has_folders = False
+    """True if ``del store[key]`` removes all keys below a key without a value, as in stores of files."""
 
     def _plain(self, name: str, *args: Any, **options: Any) -> Any:
         """Return the outcome of a method of stores, by its plain form if there is one."""
@@ -112,12 +114,10 @@ class MappingProtocol:
     def __delitem__(self, key: str) -> None:
         if key in self:
             self._plain("delete", key)
-        elif not self._remove_below(key):
+        elif self._has_folders and self.listdir(key):
+            self.rmdir(key)
+        else:
             raise KeyError(key)
-
-    def _remove_below(self, key: str) -> bool:
-        """Remove all keys below a key; return True if there were any."""
-        return False
 
     def __contains__(self, key: object) -> bool:
         try:
@@ -189,24 +189,7 @@ class MappingProtocol:
             return default
         return value
 
-    def setdefault(self, key: str, default: Any = b"") -> bytes:
-        """Return the value of a key; store a default first if there is none.
-
-        Parameters
-        ----------
-        key : str
-            The key.
-        default : object
-            The value to store if there is none.
-
-        Returns
-        -------
-        bytes
-        """
-        if key not in self:
-            self[key] = default
-        return self[key]
-
+    setdefault: Any = MutableMapping.setdefault
     popitem: Any = MutableMapping.popitem
     update: Any = MutableMapping.update
 

@@ -256,6 +256,26 @@ def test_a_cache_does_not_keep_what_was_replaced_while_it_was_read() -> None:
     assert cache["a"] == b"new"
 
 
+class _Noting(MemoryStore):
+    """A store that overrides how values are read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[str] = []
+
+    def get_sync(self, key: str, **options: Any) -> Any:
+        self.read.append(key)
+        return super().get_sync(key, **options)
+
+
+def test_reads_that_the_store_overrides_are_called() -> None:
+    below = _Noting()
+    store = zarr.storage.normalize_store_arg(below)
+    zarr.create(4, chunks=2, dtype="i4", store=store)[:] = [1, 2, 3, 4]
+    assert zarr.open_array(store, mode="r")[:].tolist() == [1, 2, 3, 4]
+    assert {"0", "1"} <= set(below.read)
+
+
 class Vanishing(MemoryStore):
     """A store from which another thread removes a key that was just found."""
 

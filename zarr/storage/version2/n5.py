@@ -30,7 +30,7 @@ from zarr.storage.keys import child_names, dir_prefix, join, nearest_above
 from zarr.storage.layouts.n5 import DOCUMENT, N5_KEYS, attributes_steps, compression_of, is_n5_array, users_attributes
 from zarr.storage.layouts.n5 import N5Store as CurrentN5Store
 from zarr.storage.local.store import LocalStore
-from zarr.storage.version2.stores import FoldedStore, Format2Store, FSStore, document_of, remove_folder
+from zarr.storage.version2.stores import FoldedStore, Format2Store, FSStore, document_of
 from zarr.storage.wrappers.wrapper import Call, StepsStore
 
 # Documents and blocks, translated to and from format 2 and numcodecs
@@ -477,6 +477,8 @@ def _put_attributes(path: str, attributes: Mapping[str, Any]) -> Put:
 class _N5(Format2Store[N5Files]):
     """The common methods of both stores of N5."""
 
+    _has_folders = True
+
     def settled_document(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return the document that is read after one was stored: N5 has fewer members than format 2."""
         return {**document, **array_from_n5(array_to_n5(document))}
@@ -485,9 +487,6 @@ class _N5(Format2Store[N5Files]):
         if document_of(key) in _NAMES:
             key = join(key.rpartition("/")[0], n5_attrs_key)
         super().__delitem__(key)
-
-    def _remove_below(self, key: str) -> bool:
-        return remove_folder(self, key)
 
     def _put(self, key: str, value: Buffer) -> None:
         if document_of(key) in _NAMES:

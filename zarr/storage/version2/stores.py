@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, Final, Literal, Self, TypeVar
 
-from zarr.abc.store import BulkAccess, ByteRequest, Store, is_synchronous
+from zarr.abc.store import BulkAccess, ByteRequest, Store, bulk_access_of, is_synchronous
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import MetadataValidationError
 from zarr.storage.databases.dbm import DBMStore as CurrentDBMStore
@@ -67,92 +67,10 @@ def as_format_2_wrote(name: str, raw: bytes, separator: Separator | None) -> byt
     return json.dumps(document, indent=4, sort_keys=True, ensure_ascii=True, separators=(",", ": ")).encode()
 
 
-class _DocumentStore(WrapperStore[T_Store]):
-    """A store whose documents are written as zarr-python 2 wrote them."""
-
-    dimension_separator: Separator | None
-
-    def _outward(self, key: str, value: Buffer | None) -> Buffer | None:
-        """Return a value for readers: a document without a separator gets that of the store."""
-        if value is None or self.dimension_separator != "/" or document_of(key) != ".zarray":
-            return value
-        document = json.loads(value.to_bytes())
-        if not isinstance(document, dict) or document.get("dimension_separator") is not None:
-            return value
-        document["dimension_separator"] = "/"
-        return default_buffer_prototype().buffer.from_bytes(json.dumps(document).encode())
-
-    def _inward(self, key: str, value: Buffer) -> Buffer:
-        """Return a value in its stored form."""
-        name = document_of(key)
-        if name is None:
-            return value
-        raw = as_format_2_wrote(name, value.to_bytes(), self.dimension_separator)
-        return default_buffer_prototype().buffer.from_bytes(raw)
-
-    @staticmethod
-    def _is_empty_document(key: str, value: Buffer) -> bool:
-        """Return True if a value is the document of empty attributes, which need not be stored."""
-        return document_of(key) == ".zattrs" and value.to_bytes() == _NOTHING
-
-    async def get(
-        self, key: str, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Read the value of a key."""
-        return self._outward(key, await super().get(key, prototype or default_buffer_prototype(), byte_range))
-
-    def get_sync(
-        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Read the value of a key."""
-        return self._outward(key, super().get_sync(key, prototype=prototype, byte_range=byte_range))
-
-    async def set(self, key: str, value: Buffer) -> None:
-        """Store a value."""
-        if not (self._is_empty_document(key, value) and not await self.exists(key)):
-            await super().set(key, self._inward(key, value))
-
-    def set_sync(self, key: str, value: Buffer) -> None:
-        """Store a value."""
-        if not (self._is_empty_document(key, value) and not self.exists_sync(key)):
-            super().set_sync(key, self._inward(key, value))
-
-    async def get_versioned(self, key: str, *args: Any) -> tuple[Buffer | None, Any] | None:
-        """Read the value of a key, and its version."""
-        found = await super().get_versioned(key, *args)
-        return None if found is None else (self._outward(key, found[0]), found[1])
-
-    async def set_if_version(self, key: str, value: Buffer, version: Any) -> bool:
-        """Store a value if the key still has a version."""
-        if version is None and self._is_empty_document(key, value):
-            return not await self.exists(key)
-        return bool(await super().set_if_version(key, self._inward(key, value), version))
-
-    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
-        """Store a value if there is none."""
-        if not self._is_empty_document(key, value):
-            await super().set_if_not_exists(key, self._inward(key, value))
-
-    async def put_if_absent(self, key: str, value: Buffer) -> bool:
-        """Store a value if there is none; return True if this call stored it."""
-        return self._is_empty_document(key, value) or await super().put_if_absent(key, self._inward(key, value))
-
-    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
-        """Store a value if there is none."""
-        if not self._is_empty_document(key, value):
-            super().set_if_not_exists_sync(key, self._inward(key, value))
-
-    def bulk_access(self) -> BulkAccess | None:
-        """Return that of the wrapped store: chunks are the same in both."""
-        access = getattr(self._store, "bulk_access", None)
-        found: BulkAccess | None = None if access is None else access()
-        return found
-
-
-class Format2Store(StoreMapping, _DocumentStore[T_Store]):
+class Format2Store(StoreMapping, WrapperStore[T_Store]):
     """A store in which new arrays and groups have format 2, unless another format is given.
 
-    It is a mutable mapping of keys to bytes, too.
+    Documents are written as zarr-python 2 wrote them. The store is a mutable mapping of keys to bytes, too.
 
     Parameters
     ----------
@@ -201,6 +119,79 @@ class Format2Store(StoreMapping, _DocumentStore[T_Store]):
         # Asynchronous file systems return True for a folder.
         return super().__contains__(key) and (is_synchronous(self) or self.get(str(key)) is not None)
 
+    # Values as they are read and stored
+
+    def _outward(self, key: str, value: Buffer | None) -> Buffer | None:
+        """Return a value for readers: a document without a separator gets that of the store."""
+        if value is None or self.dimension_separator != "/" or document_of(key) != ".zarray":
+            return value
+        document = json.loads(value.to_bytes())
+        if not isinstance(document, dict) or document.get("dimension_separator") is not None:
+            return value
+        document["dimension_separator"] = "/"
+        return default_buffer_prototype().buffer.from_bytes(json.dumps(document).encode())
+
+    def _inward(self, key: str, value: Buffer) -> Buffer:
+        """Return a value in its stored form."""
+        name = document_of(key)
+        if name is None:
+            return value
+        raw = as_format_2_wrote(name, value.to_bytes(), self.dimension_separator)
+        return default_buffer_prototype().buffer.from_bytes(raw)
+
+    @staticmethod
+    def _is_empty_document(key: str, value: Buffer) -> bool:
+        """Return True if a value is the document of empty attributes, which need not be stored."""
+        return document_of(key) == ".zattrs" and value.to_bytes() == _NOTHING
+
+    async def _later(self, key: str, *args: Any, **options: Any) -> Buffer | None:
+        return self._outward(key, await super()._later(key, *args, **options))
+
+    def get_sync(
+        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Read the value of a key."""
+        return self._outward(key, super().get_sync(key, prototype=prototype, byte_range=byte_range))
+
+    async def set(self, key: str, value: Buffer) -> None:
+        """Store a value."""
+        if not (self._is_empty_document(key, value) and not await self.exists(key)):
+            await super().set(key, self._inward(key, value))
+
+    def set_sync(self, key: str, value: Buffer) -> None:
+        """Store a value."""
+        if not (self._is_empty_document(key, value) and not self.exists_sync(key)):
+            super().set_sync(key, self._inward(key, value))
+
+    async def get_versioned(self, key: str, *args: Any) -> tuple[Buffer | None, Any] | None:
+        """Read the value of a key, and its version."""
+        found = await super().get_versioned(key, *args)
+        return None if found is None else (self._outward(key, found[0]), found[1])
+
+    async def set_if_version(self, key: str, value: Buffer, version: Any) -> bool:
+        """Store a value if the key still has a version."""
+        if version is None and self._is_empty_document(key, value):
+            return not await self.exists(key)
+        return bool(await super().set_if_version(key, self._inward(key, value), version))
+
+    async def set_if_not_exists(self, key: str, value: Buffer) -> None:
+        """Store a value if there is none."""
+        if not self._is_empty_document(key, value):
+            await super().set_if_not_exists(key, self._inward(key, value))
+
+    async def put_if_absent(self, key: str, value: Buffer) -> bool:
+        """Store a value if there is none; return True if this call stored it."""
+        return self._is_empty_document(key, value) or await super().put_if_absent(key, self._inward(key, value))
+
+    def set_if_not_exists_sync(self, key: str, value: Buffer) -> None:
+        """Store a value if there is none."""
+        if not self._is_empty_document(key, value):
+            super().set_if_not_exists_sync(key, self._inward(key, value))
+
+    def bulk_access(self) -> BulkAccess | None:
+        """Return that of the wrapped store: chunks are the same in both."""
+        return bulk_access_of(self._store)
+
 
 _OF_MAPPER = frozenset(("check", "create", "missing_exceptions"))
 """Options of a mapping of fsspec, not of its file system."""
@@ -219,21 +210,11 @@ class FoldedStore(StepsStore):
     (True, ['foo'])
     """
 
-    ROUTED = (
-        "get get_ranges exists getsize set set_if_not_exists set_if_match delete delete_dir list_prefix list_dir"
-    )
+    ROUTED = "get get_ranges exists getsize set set_if_not_exists set_if_match delete delete_dir list_prefix list_dir"
 
     def _route(self, key: str) -> tuple[Store, str]:
         """Return the wrapped store, and the key in lower case."""
         return self._store, key.lower()
-
-
-def remove_folder(store: Format2Store[Any], key: str) -> bool:
-    """Remove all keys below a key, as a folder; return False if there is none."""
-    if not store.listdir(key):
-        return False
-    store.rmdir(key)
-    return True
 
 
 class MemoryStore(Format2Store[CurrentMemoryStore]):
@@ -339,6 +320,8 @@ class DirectoryStore(Format2Store[Store]):
     (2, ['.zarray'])
     """
 
+    _has_folders = True
+
     def __init__(
         self,
         path: str | Path,
@@ -359,13 +342,6 @@ class DirectoryStore(Format2Store[Store]):
         place: Store = LocalStore(os.path.abspath(path))
         super().__init__(FoldedStore(place) if normalize_keys else place, dimension_separator)
         self.path, self.normalize_keys = str(path), normalize_keys
-
-    def _remove_below(self, key: str) -> bool:
-        folder = self.dir_path(key)
-        if not os.path.isdir(folder):
-            return False
-        self.rmdir(key)
-        return True
 
     def dir_path(self, path: str | None = None) -> str:
         """Return the folder of a path in the store."""
@@ -472,6 +448,8 @@ class FSStore(Format2Store[Store]):
         If options are given together with ``fs``.
     """
 
+    _has_folders = True
+
     def __init__(
         self,
         url: str,
@@ -500,9 +478,6 @@ class FSStore(Format2Store[Store]):
         super().__init__(FoldedStore(store) if normalize_keys else store, separator)
         self.path, self.mode, self.normalize_keys = store.path, mode, normalize_keys
         self._url, self._fs, self._options = url, fs, storage_options
-
-    def _remove_below(self, key: str) -> bool:
-        return remove_folder(self, key)
 
     @property
     def fs(self) -> Any:
@@ -605,8 +580,8 @@ class CachedMapping(MutableMapping[str, Any]):
         self.hits = self.misses = 0
         self._size = 0
         self._values: OrderedDict[str, Any] = OrderedDict()
-        self._awaited: dict[str, object] = {}
-        """For each key the last call that waits for the mapping below, unless a change has begun or ended since."""
+        self._changes = 0
+        """The number of changes that have begun or ended: what was read before one may be an old value."""
         self._keys: list[str] | None = None
         self._contains: dict[str, bool] = {}
         self._lock = threading.RLock()
@@ -623,58 +598,46 @@ class CachedMapping(MutableMapping[str, Any]):
                 self.hits += 1
                 self._values.move_to_end(key)
                 return self._values[key]
-            mine = self._awaited[key] = object()
-        try:
-            value = self.below[key]
-        except BaseException:
-            self._is_latest(key, mine)
-            raise
+            moment = self._changes
+        value = self.below[key]
         with self._lock:
             self.misses += 1
-            if self._is_latest(key, mine):
-                self._keep(key, value)
+            self._keep(key, value, moment)
         return value
 
-    def _is_latest(self, key: str, mine: object) -> bool:
-        """Return True if what a call has read or written is certainly the present value; the call ends."""
-        with self._lock:
-            latest = self._awaited.get(key) is mine
-            if latest:
-                del self._awaited[key]
-            return latest
-
-    def _keep(self, key: str, value: Any) -> None:
-        """Keep a value, and drop those that were used longest ago."""
+    def _keep(self, key: str, value: Any, moment: int) -> None:
+        """Keep a value that was known at a moment, unless there were changes since; drop those used longest ago."""
         size = len(value)
-        if self.max_size is not None and size > self.max_size:
+        if moment != self._changes or (self.max_size is not None and size > self.max_size):
             return
+        self._drop(key)
         while self.max_size is not None and self._size + size > self.max_size:
-            self._size -= len(self._values.popitem(last=False)[1])
+            self._drop(next(iter(self._values)))
         self._values[key] = value
         self._size += size
 
-    def _forget(self, key: str) -> None:
-        """Forget what is known of a key whose change begins or ends."""
+    def _drop(self, key: str) -> None:
+        self._size -= len(self._values.pop(key, b""))
+
+    def _forget(self, key: str) -> int:
+        """Forget what is known of a key whose change begins or ends; return this moment."""
         with self._lock:
             self.invalidate_keys()
-            self._awaited.pop(key, None)
-            value = self._values.pop(key, None)
-            self._size -= 0 if value is None else len(value)
+            self._drop(key)
+            self._changes += 1
+            return self._changes
 
     def __setitem__(self, key: str, value: Any) -> None:
-        with self._lock:
-            self._forget(key)
-            mine = self._awaited[key] = object()
+        begin = self._forget(key)
         try:
             self.below[key] = value
-        except BaseException:
-            self._forget(key)
-            raise
-        with self._lock:
-            latest = self._is_latest(key, mine)
-            self._forget(key)
-            if latest:  # of two values that are set at once, either may be the final one
-                self._keep(key, as_bytes(value))
+        finally:
+            with self._lock:
+                is_alone = begin == self._changes
+                end = self._forget(key)
+        if is_alone:  # of two values that are set at once, either may be the final one
+            with self._lock:
+                self._keep(key, as_bytes(value), end)
 
     def __delitem__(self, key: str) -> None:
         self._forget(key)
@@ -701,7 +664,7 @@ class CachedMapping(MutableMapping[str, Any]):
     def invalidate_values(self) -> None:
         """Drop all cached values."""
         with self._lock:
-            self._awaited.clear()
+            self._changes += 1
             self._values.clear()
             self._size = 0
 
