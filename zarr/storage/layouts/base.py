@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from zarr.abc.store import ByteRequest, Store
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
@@ -54,6 +54,8 @@ class LayoutStore(StepsStore):
     supports_consolidated_metadata: bool = False
     supports_set_if_match: bool = False  # documents are rewritten when they are read, and cannot be compared
 
+    _writes = False
+
     def __init__(self, store: Store, path: str = "") -> None:
         super().__init__(store)
         self.path = path.strip("/")
@@ -81,28 +83,28 @@ class LayoutStore(StepsStore):
     def _below(self, *parts: str) -> str:
         return join(self.path, *parts)
 
-    def _with_store(self, store: Store) -> Any:
-        return type(self)(store, self.path)
-
     def _refusal(self) -> ReadOnlyError:
         return ReadOnlyError(f"{self} is of a layout that is only read: copy it into a new hierarchy to change it")
 
-    def with_read_only(self, read_only: bool = False) -> Any:
-        """Return the same hierarchy; it is read-only.
+    def with_read_only(self, read_only: bool = False) -> Self:
+        """Return the same hierarchy, read-only or writable.
 
         Raises
         ------
         ReadOnlyError
-            If ``read_only`` is False.
+            If ``read_only`` is False, and the hierarchy is of a layout that is only read, or was opened for reading.
         """
-        if not read_only:
+        if not read_only and not self._writes:
             raise self._refusal()
-        return self._with_store(self._store if self._store.read_only else self._store.with_read_only(True))
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._writes = not read_only
+        return other
 
     @property
     def read_only(self) -> bool:
         """Return True if the hierarchy refuses every change."""
-        return True
+        return not self._writes or self._store.read_only
 
     @property
     def supports_writes(self) -> bool:

@@ -306,28 +306,11 @@ class Draft3Store(LayoutStore):
         self.layout = Draft3Layout() if layout is None else layout
         self._writes = not read_only
 
-    def _with_store(self, store: Store) -> Draft3Store:
-        return type(self)(store, self.path, self.layout, read_only=not self._writes)
-
-    def with_read_only(self, read_only: bool = False) -> Draft3Store:
-        """Return the same hierarchy, read-only or writable.
-
-        Raises
-        ------
-        ReadOnlyError
-            If ``read_only`` is False, and the hierarchy was opened for reading.
-        """
-        if not read_only and not self._writes:
-            raise ReadOnlyError(
-                f"{self} is in the layout of a draft of format 3, which is only read: zarr.draft3.migrate makes a "
-                "hierarchy of format 3 of it"
-            )
-        return type(self)(self._store, self.path, self.layout, read_only=read_only)
-
-    @property
-    def read_only(self) -> bool:
-        """Return True if the hierarchy refuses every change."""
-        return not self._writes or self._store.read_only
+    def _refusal(self) -> ReadOnlyError:
+        return ReadOnlyError(
+            f"{self} is in the layout of a draft of format 3, which is only read: zarr.draft3.migrate makes a "
+            "hierarchy of format 3 of it"
+        )
 
     # Keys
 

@@ -15,13 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from zarr.abc.store import ByteRequest
-from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
+from zarr.abc.store import ByteRequest, Store
+from zarr.buffer.core import Buffer
 from zarr.errors import BrokenReferenceError, MetadataValidationError, ReadOnlyError
-from zarr.storage.base import BlockingStore
 from zarr.storage.checks import parse_object, require
-from zarr.storage.keys import check_key, check_local_path, check_prefix, child_names, only_keys
-from zarr.storage.ranges import bounds_of
+from zarr.storage.keys import check_key, check_local_path, check_prefix
+from zarr.storage.payloads import PayloadStore
+from zarr.storage.ranges import bounds_of, slice_of
 from zarr.storage.references.parquet import MAX_GENERATED, MAX_OFFSET, ParquetTable
 from zarr.storage.url import filesystem_of, naming_url
 
@@ -113,9 +113,7 @@ def parse_table(document: Any, name: str) -> dict[str, Any]:
     return refs
 
 
-def _generated(
-    generator: Any, templates: Mapping[str, str], name: str, room: int = MAX_GENERATED
-) -> Iterator[tuple[str, Any]]:
+def _generated(generator: Any, templates: Mapping[str, str], name: str, room: int) -> Iterator[tuple[str, Any]]:
     try:
         dimensions, key, url = generator["dimensions"], generator["key"], generator["url"]
     except (KeyError, TypeError):
@@ -222,7 +220,7 @@ REMOTE: Final = frozenset(("http", "https", "s3", "s3a", "gs", "gcs", "az", "abf
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(?://)?")
 
 
-class ReferenceStore(BlockingStore):
+class ReferenceStore(PayloadStore):
     """Keys that stand for bytes of other files, for reading.
 
     Parameters
@@ -361,60 +359,41 @@ class ReferenceStore(BlockingStore):
             return None
         return parse_reference(key, value)
 
-    def get_sync(
-        self, key: str, *, prototype: BufferPrototype | None = None, byte_range: ByteRequest | None = None
-    ) -> Buffer | None:
-        """Return the value of a key, or a range of it; None if there is no such key.
-
-        Raises
-        ------
-        BrokenReferenceError
-            If the file does not exist, is too short, or may not be read.
-        """
+    def _payload(self, key: str, byte_range: ByteRequest | None = None) -> bytes | None:
         found = self._reference(key)
-        if found is None:
-            return None
         if isinstance(found, Span):
-            data = self._read(key, found, byte_range)
-        else:
-            start, stop = (0, len(found)) if byte_range is None else bounds_of(byte_range, len(found))
-            data = found[start:stop]
-        return (prototype or default_buffer_prototype()).buffer.from_bytes(data)
+            return self._read(key, found, byte_range)
+        return found if found is None or byte_range is None else found[slice_of(byte_range, len(found))]
+
+    def _read_many(self, keys: list[str]) -> list[Any]:
+        return [self._payload(key) for key in keys]
+
+    def _size(self, key: str) -> int | None:
+        found = self._reference(key)
+        return self._length(key, found) if isinstance(found, Span) else None if found is None else len(found)
 
     def exists_sync(self, key: str) -> bool:
         """Return True if the key is in the table."""
         check_key(key)
         return key in self._table
 
-    def getsize_sync(self, key: str) -> int:
-        """Return the number of bytes of the value; raise FileNotFoundError if there is no such key."""
-        found = self._reference(key)
-        if found is None:
-            raise FileNotFoundError(key)
-        return self._size(key, found) if isinstance(found, Span) else len(found)
-
-    def list_sync(self) -> Iterable[str]:
-        """Return all keys."""
-        return only_keys(self._table)
-
-    def list_prefix_sync(self, prefix: str) -> Iterable[str]:
-        """Return all keys that begin with the prefix."""
-        check_prefix(prefix)
+    def _names(self, start: str) -> list[str]:
         if isinstance(self._table, ParquetTable):
-            return only_keys(self._table.under(prefix))
-        return [key for key in self.list_sync() if key.startswith(prefix)]
+            return list(self._table.under(start))
+        return [key for key in self._table if key.startswith(start)]
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
         """Return the names directly under the prefix."""
-        check_prefix(prefix)
         if isinstance(self._table, ParquetTable):
-            return self._table.names_under(prefix)
-        return child_names(list(self.list_sync()), prefix)
+            return self._table.names_under(check_prefix(prefix))
+        return super().list_dir_sync(prefix)
+
+    bulk_access = Store.bulk_access  # there is none: files are read one by one, by many threads
 
     def _read(self, key: str, span: Span, byte_range: ByteRequest | None) -> bytes:
         start, stop = span.offset, None if span.length is None else span.offset + span.length
         if byte_range is not None:
-            first, last = bounds_of(byte_range, self._size(key, span))
+            first, last = bounds_of(byte_range, self._length(key, span))
             start, stop = span.offset + first, span.offset + last
         if start == stop:
             return b""
@@ -426,7 +405,7 @@ class ReferenceStore(BlockingStore):
             )
         return data
 
-    def _size(self, key: str, span: Span) -> int:
+    def _length(self, key: str, span: Span) -> int:
         if span.length is not None:
             return span.length
         with self._opening(key, span) as (place, options):
@@ -472,14 +451,11 @@ class ReferenceStore(BlockingStore):
             "with allow_outside=True"
         )
 
-    # Writing
-
     def set_sync(self, key: str, value: Buffer) -> None:
         """Refuse: the store is read-only."""
         self._check_writable()
 
-    def delete_sync(self, key: str) -> None:
-        """Refuse: the store is read-only."""
+    def _write_many(self, items: list[tuple[str, Any]]) -> None:
         self._check_writable()
 
 
