@@ -228,7 +228,7 @@ class MemoryStore(MappingProtocol, TransactionStore):
         self._check_writable()
         values, start = self._store_dict, self._start
         with _CHANGES:
-            check_expected(changes, lambda key: _bytes_of(values.get(start + key)))
+            check_expected(changes, lambda key: _payload(values.get(start + key)))
             gone = keys_below(list(values), changes.removed, start) if changes.removed else ()
             step: dict[str, Any] = dict.fromkeys(gone)
             for key, new in changes.values.items():
@@ -261,11 +261,6 @@ class MemoryStore(MappingProtocol, TransactionStore):
                 self._store_dict.pop(self._start + key, None)
             else:
                 self._store_dict[self._start + key] = make(bytes(payload))
-
-
-def _bytes_of(value: Any) -> Any:
-    """Return the bytes of a value, or None for no value."""
-    return value if value is None or isinstance(value, bytes) else value.to_bytes()
 
 
 def _payload(value: Any) -> Any:

@@ -11,11 +11,12 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Generator, Iterable
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any, Final, Self, TypeVar
 
 from zarr.abc.store import ByteRequest, Store
 from zarr.buffer.core import Buffer, BufferPrototype
-from zarr.storage.wrappers.wrapper import WrapperStore, named_as
+from zarr.storage.wrappers.wrapper import WrapperStore
 
 T_Store = TypeVar("T_Store", bound=Store)
 
@@ -27,23 +28,24 @@ def _subject(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
 
 def logged(name: str) -> Any:
     """Return a method that logs the call, with its first argument, and calls the wrapped store."""
-    method = getattr(WrapperStore, name)
+    method, said = getattr(WrapperStore, name), _SAID_AS.get(name, name)
 
     def plain(self: LoggingStore[Any], *args: Any, **options: Any) -> Any:
-        with self.log(_subject(args, options), method=name):
+        with self.log(_subject(args, options), method=said):
             return method(self, *args, **options)
 
     async def coroutine(self: LoggingStore[Any], *args: Any, **options: Any) -> Any:
-        with self.log(_subject(args, options), method=name):
+        with self.log(_subject(args, options), method=said):
             return await method(self, *args, **options)
 
     async def listing(self: LoggingStore[Any], *args: Any) -> AsyncGenerator[str, None]:
-        with self.log(*args, method=name):
+        with self.log(*args, method=said):
             async for key in method(self, *args):
                 yield key
 
     waits = name not in ("close", "list", "list_prefix", "list_dir") and not name.endswith("_sync")
-    return named_as(name, coroutine if waits else listing if name.startswith("list") and "_sync" not in name else plain)
+    made = coroutine if waits else listing if name.startswith("list") and "_sync" not in name else plain
+    return wraps(method, updated=())(made)
 
 
 def logged_property(name: str) -> Any:
@@ -167,22 +169,6 @@ class LoggingStore(WrapperStore[T_Store]):
         with self.log(",".join(key for key, _ in key_ranges), method="get_partial_values"):
             return await super().get_partial_values(prototype, key_ranges)
 
-    async def get_versioned(self, key: str, *args: Any) -> tuple[Buffer, Any] | None:
-        """Log the call as one of ``get``, and call the wrapped store."""
-        with self.log(key, method="get"):
-            found: tuple[Buffer, Any] | None = await super().get_versioned(key, *args)
-            return found
-
-    async def set_if_version(self, key: str, value: Buffer, version: Any) -> bool:
-        """Log the call as one of ``set``, and call the wrapped store."""
-        with self.log(key, method="set"):
-            return bool(await super().set_if_version(key, value, version))
-
-    async def put_if_absent(self, key: str, value: Buffer) -> bool:
-        """Log the call as one of ``set_if_not_exists``, and call the wrapped store."""
-        with self.log(key, method="set_if_not_exists"):
-            return await super().put_if_absent(key, value)
-
     async def is_empty(self, prefix: str = "") -> bool:
         """Log the call, and call the wrapped store."""
         with self.log(prefix, method="is_empty"):
@@ -192,9 +178,11 @@ class LoggingStore(WrapperStore[T_Store]):
 _LOGGED: Final = (
     "_open _ensure_open close get exists set set_if_not_exists delete delete_dir clear getsize getsize_prefix list "
     "list_prefix list_dir get_sync get_ranges_sync set_sync delete_sync exists_sync getsize_sync list_sync "
-    "list_prefix_sync list_dir_sync delete_dir_sync set_if_not_exists_sync"
+    "list_prefix_sync list_dir_sync delete_dir_sync set_if_not_exists_sync get_versioned set_if_version put_if_absent"
 )
 """The methods whose calls are logged."""
+_SAID_AS: Final = {"get_versioned": "get", "set_if_version": "set", "put_if_absent": "set_if_not_exists"}
+"""The names of methods in the log that are not their own."""
 
 for _name in _LOGGED.split():
     setattr(LoggingStore, _name, logged(_name))
