@@ -501,7 +501,18 @@ class NDBuffer:
         """
         if other is None:
             return False
-        return arrays_identical(self.as_numpy_array(), other, equal_nan)
+        data = self.as_numpy_array()
+        same_type = data.dtype.hasobject or data.dtype.fields is not None
+        data, wanted = np.broadcast_arrays(data, np.asarray(other, dtype=data.dtype if same_type else None))
+        try:
+            same = np.array_equal(data, wanted, equal_nan=equal_nan and data.dtype.kind in "fcMm")
+        except TypeError:  # values that numpy cannot compare are not the same
+            return False
+        if same and {data.dtype.kind, wanted.dtype.kind} <= {"f", "c"}:
+            # Zeros of different sign differ, because to replace one by the other would lose the sign.
+            parts = ((data.real, wanted.real), (data.imag, wanted.imag))
+            same = all(np.array_equal(np.signbit(one[one == 0]), np.signbit(two[two == 0])) for one, two in parts)
+        return same
 
     def fill(self, value: Any) -> None:
         """Set every element to one value.
@@ -535,41 +546,6 @@ class NDBuffer:
         NDBuffer
         """
         return type(self)(self._data.transpose(axes))
-
-
-def arrays_identical(data: npt.NDArray[Any], other: Any, equal_nan: bool = True) -> bool:
-    """Return True if an array holds exactly the values of another one that broadcasts to it.
-
-    Zeros of different sign differ, because to replace one by the other would lose the sign.
-
-    Examples
-    --------
-    >>> arrays_identical(np.array([0.0, -0.0]), 0.0)
-    False
-    """
-    if data.dtype.kind in "Mm" and isinstance(other, (np.datetime64, np.timedelta64)):
-        other = np.asarray(other).astype(data.dtype)
-    other_array = np.asarray(other, dtype=data.dtype) if data.dtype.hasobject else np.asarray(other)
-    try:
-        if data.dtype.fields is not None or other_array.dtype.fields is not None:
-            return bool(np.all(data == other_array.astype(data.dtype)))
-        if data.dtype.kind == "c":
-            if other_array.dtype.kind in "iub":
-                return bool(np.all(data == other_array))
-            as_complex = other_array.astype(np.result_type(other_array, np.complex64), copy=False)
-            return all(
-                arrays_identical(part, other_part, equal_nan)
-                for part, other_part in ((data.real, as_complex.real), (data.imag, as_complex.imag))
-            )
-        same = data == other_array
-        if data.dtype.kind == "f" and other_array.dtype.kind == "f":
-            same &= np.signbit(data) == np.signbit(other_array)
-        if equal_nan and data.dtype.kind in "fMm" and other_array.dtype.kind in "fMm":
-            missing = np.isnan if data.dtype.kind == "f" else np.isnat
-            same |= missing(data) & missing(other_array)
-    except TypeError:  # values that numpy cannot compare are not the same
-        return False
-    return bool(np.all(same))
 
 
 class BufferPrototype(NamedTuple):
