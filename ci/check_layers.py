@@ -51,7 +51,6 @@ FLOORS: dict[str, float] = {
     "zarr.serving": 6.85,
     "zarr._cli": 7,
     "zarr.__main__": 7.1,
-    "zarr.compat": 7,
     "zarr.core": 7,
     "zarr.models": 7,
     "zarr.experimental": 7,

@@ -1,5 +1,56 @@
-"""Indexers, at the import path of zarr-python 2; re-exports."""
+"""Indexers of zarr-python 2, for programs that cut selections into chunks themselves.
+
+The indexers take an array, as in zarr-python 2, or a shape and a grid, as ``zarr.core.indexing`` does.
+"""
 
 from __future__ import annotations
 
-from zarr.compat.version2.indexing import *  # noqa: F403
+from typing import Any
+
+from zarr.core import indexing as current
+from zarr.core.indexing import *  # noqa: F403
+
+
+class _OfArray(current.Indexer):
+    def __init__(self, selection: Any, array: Any, chunk_grid: Any = None) -> None:
+        if chunk_grid is None:
+            array, chunk_grid = array.shape, array._handle.state.chunk_grid
+        super().__init__(selection, array, chunk_grid)
+
+
+class BasicIndexer(_OfArray, current.BasicIndexer):  # type: ignore[no-redef]
+    """The indexer of integers and slices.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> [part.chunk_coords for part in BasicIndexer(slice(2, 5), zarr.zeros(10, chunks=4))]
+    [(0,), (1,)]
+    """
+
+
+class OrthogonalIndexer(_OfArray, current.OrthogonalIndexer):  # type: ignore[no-redef]
+    """The indexer of one selection for each axis."""
+
+
+class CoordinateIndexer(_OfArray, current.CoordinateIndexer):  # type: ignore[no-redef]
+    """The indexer of points."""
+
+
+class MaskIndexer(_OfArray, current.MaskIndexer):  # type: ignore[no-redef]
+    """The indexer of a mask of the whole array."""
+
+
+class BlockIndexer(_OfArray, current.BlockIndexer):  # type: ignore[no-redef]
+    """The indexer of whole chunks."""
+
+
+def ceildiv(a: int, b: int) -> int:
+    """Return the quotient, rounded up.
+
+    Examples
+    --------
+    >>> ceildiv(7, 2)
+    4
+    """
+    return -(-a // b)

@@ -56,7 +56,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "zarr.buffer.core": "Buffer NDBuffer",
         "zarr.settings": "config",
-        "zarr.compat.version3.parsing": "_check_codecjson_v2",
+        "zarr.core.json_parse": "_check_codecjson_v2",
         "zarr.core.common": "concurrent_map",
         "zarr.typed_dicts": "CodecJSON_V2 CodecJSON_V3 GetResult NamedConfig",
         "typing_extensions": "ReadOnly TypedDict",

@@ -245,4 +245,4 @@ async def get_array_metadata(store_path: StorePath, zarr_format: ZarrFormat | No
 read_many, save_many = saving.read_many_async, saving.save_many_async
 if not TYPE_CHECKING:
     __all__ = making.__all__ + opening.__all__ + saving.__all__
-    __getattr__ = lazy_names(__name__, {}, {"zarr.compat.version3.nodes": "_get_shape_chunks _like_args"})[0]
+    __getattr__ = lazy_names(__name__, {}, {"zarr.core.array": "_get_shape_chunks _like_args"})[0]

@@ -37,7 +37,7 @@ class Attributes(MutableMapping[str, Any]):
     ) -> None:
         if not hasattr(obj, "_change_attributes"):  # a store, as in zarr-python 2
             store = words.pop("store", obj)
-            obj = load("zarr.compat.version2.attributes").StoredAttributes(store, key, read_only, cache)
+            obj = load("zarr.attrs").StoredAttributes(store, key, read_only, cache)
         self._obj = obj
         self.cache = cache
 

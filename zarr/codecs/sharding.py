@@ -60,7 +60,7 @@ _METHODS: Final = (
     "_load_partial_shard_maybe"
 )
 _CLASSES: Final = "_ShardIndex _ShardReader _ShardingByteGetter _ShardingByteSetter"
-__getattr__, __dir__ = lazy_names(__name__, {}, {"zarr.compat.version3.shards": f"{_CLASSES} {_METHODS}"})
+__getattr__, __dir__ = lazy_names(__name__, {}, {"zarr.core.shards": f"{_CLASSES} {_METHODS}"})
 
 MAX_UINT_64: Final = EMPTY
 _INNER_CONFIG: Final = ArrayConfig(order="C", write_empty_chunks=False)

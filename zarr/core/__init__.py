@@ -1,7 +1,8 @@
-"""The import paths of zarr-python's ``zarr.core`` that other libraries use: re-exports only.
+"""The import paths of zarr-python's ``zarr.core`` that other libraries use.
 
 May import: everything; nothing below imports from here.
-Read first: nothing here; the implementations are in ``zarr.compat.version3`` and in the rooms themselves.
+Most modules only re-export names of other rooms; functions that this library does not use itself stand here.
+Read first: ``indexing.py`` (tifffile, cubed, xarray), then ``array.py`` and ``group.py`` (pydantic-zarr).
 """
 
 from __future__ import annotations

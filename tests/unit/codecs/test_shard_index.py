@@ -10,7 +10,7 @@ import pytest
 import zarr
 from zarr.buffer import default_buffer_prototype
 from zarr.codecs import BytesCodec, Crc32cCodec, ShardingCodec
-from zarr.compat.version3.shards import ShardIndex, ShardReader
+from zarr.core.shards import ShardIndex, ShardReader
 from zarr.errors import ChunkDecodeError
 from zarr.storage import MemoryStore
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from zarr.compat.version3.json_values import *
+from zarr.core.dtype.npy.common import *
 from zarr.dtype import *
 from zarr.dtype.base import ScalarTypeValidationError as ScalarTypeValidationError
 from zarr.dtype.base import v3_unstable_dtype_warning as v3_unstable_dtype_warning

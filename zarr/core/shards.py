@@ -17,7 +17,7 @@ from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
 from zarr.codecs.base.shard_level import EMPTY
 from zarr.codecs.sharding import ShardingCodec, index_spec
-from zarr.compat.version3.chunk_transforms import ChunkTransform
+from zarr.core.chunk_utils import ChunkTransform
 from zarr.storage import StorePath
 from zarr.storage.ranges import bounds_of
 
