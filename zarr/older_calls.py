@@ -55,11 +55,11 @@ def also_in_order(*names: str, **renamed: str) -> Callable[[F], F]:
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             if len(args) > taken:
-                _name(function.__name__, names, args[taken:], kwargs)
+                named(function.__name__, names, args[taken:], kwargs)
                 args = args[:taken]
             for former in renamed:
                 if former in kwargs:
-                    _name(function.__name__, (renamed[former],), (kwargs.pop(former),), kwargs)
+                    named(function.__name__, (renamed[former],), (kwargs.pop(former),), kwargs)
             return function(*args, **kwargs)
 
         return cast("F", call)
@@ -76,7 +76,7 @@ def without_positions(function: F) -> F:
 
 
 def named(function: str, names: tuple[str, ...], values: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a call by name, including those given by position.
+    """Add positional values to the arguments by name, and return these; ignore None where a name has a value already.
 
     Raises
     ------
@@ -88,26 +88,14 @@ def named(function: str, names: tuple[str, ...], values: tuple[Any, ...], given:
     >>> named("open", ("mode",), ("w",), {"path": "a"})
     {'path': 'a', 'mode': 'w'}
     """
-    _name(function, names, values, given)
-    return given
-
-
-def _name(function: str, names: tuple[str, ...], values: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Add positional values to the arguments by name; ignore None where the name has a value already.
-
-    Raises
-    ------
-    TypeError
-        If there are more values than names, or a name has a value already.
-    """
     if len(values) > len(names):
         raise TypeError(f"{function}() takes {len(names)} arguments more by position, {len(values)} were given")
     for name, value in zip(names, values, strict=False):
-        if kwargs.get(name) is not None:
-            if value is not None:
-                raise TypeError(f"{function}() got multiple values for argument {name!r}")
-        else:
-            kwargs[name] = value
+        if given.get(name) is None:
+            given[name] = value
+        elif value is not None:
+            raise TypeError(f"{function}() got multiple values for argument {name!r}")
+    return given
 
 
 def key_of_copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any], Any]:
@@ -122,8 +110,7 @@ def key_of_copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[An
     >>> key_of_copy(("store", ".zmetadata", "r"), {})
     (('store',), {'mode': 'r'}, True)
     """
-    kwargs = dict(kwargs)
-    _name("open_consolidated", ("metadata_key", "mode"), args[1:], kwargs)
+    kwargs = named("open_consolidated", ("metadata_key", "mode"), args[1:], dict(kwargs))
     key = kwargs.pop("metadata_key", None)
     return args[:1], kwargs, True if key in (None, COPY) else key
 

@@ -6,7 +6,7 @@ import importlib
 
 import pytest
 
-from zarr.core.sibling_names import HOMES
+from zarr.core import HOMES
 
 BORROWERS = ["array", "group", "indexing", "metadata.v2", "metadata.v3", "codec_pipeline"]
 

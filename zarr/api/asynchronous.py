@@ -170,11 +170,7 @@ async def save(
     storage_options: dict[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
-    if len(args) == 1 and not kwargs:
-        call = operations.save_call(store, {"": args[0]}, zarr_format, path, storage_options, overwrite=True)
-        await run(call)
-    else:
-        await save_group(store, *args, zarr_format=zarr_format, path=path, storage_options=storage_options, **kwargs)
+    await run(operations.save_many_call(store, args, kwargs, zarr_format, path, storage_options))
 
 
 @like(saving.save_array)
@@ -190,8 +186,7 @@ async def save_group(
     storage_options: dict[str, Any] | None = None,
     **kwargs: NDArrayLike,
 ) -> None:
-    arrays = operations.saved_arrays(args, kwargs)
-    await run(operations.save_call(store, arrays, zarr_format, path, storage_options, mode="w"))
+    await run(operations.save_many_call(store, args, kwargs, zarr_format, path, storage_options, as_group=True))
 
 
 async def load(*, store: StoreLike, path: str | None = None, zarr_format: ZarrFormat | None = None) -> Any:

@@ -53,7 +53,6 @@ PathLike: TypeAlias = str
 CREATING: Final = ("a", "w", "w-")
 OLDER_MODES: Final[dict[Any, Any]] = {"x": "w-", "w+": "r+"}
 """Modes of zarr-python 2 and their present names; "w+" opened an existing node to read and write it."""
-NO_ARRAYS = "at least one array must be provided"
 
 T = TypeVar("T")
 Handle: TypeAlias = "ArrayHandle | GroupHandle"
@@ -570,7 +569,25 @@ def save_call(
     return Call(place.store, steps(place))
 
 
-def saved_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def save_many_call(
+    store: StoreLike,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    zarr_format: ZarrFormat | None,
+    path: str | None,
+    storage_options: dict[str, Any] | None,
+    *,
+    as_group: bool = False,
+) -> Call[None]:
+    """Store one array without a name as an array, unless it shall be a group; store others as a group."""
+    if isinstance(kwargs.get("zarr_version"), int):
+        zarr_format = format_of(kwargs, zarr_format)
+    if len(args) == 1 and not kwargs and not as_group:
+        return save_call(store, {"": args[0]}, zarr_format, path, storage_options, overwrite=True)
+    return save_call(store, _saved_arrays(args, kwargs), zarr_format, path, storage_options, mode="w")
+
+
+def _saved_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Give names to the arrays that ``save_group`` receives.
 
     Raises
@@ -581,7 +598,7 @@ def saved_arrays(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, 
         If a keyword argument is no array.
     """
     if not args and not kwargs:
-        raise ValueError(NO_ARRAYS)
+        raise ValueError("at least one array must be provided")
     for name, data in kwargs.items():
         if not (hasattr(data, "shape") and hasattr(data, "dtype")):
             raise TypeError(f"Keyword argument {name!r} must be a numpy or other NDArrayLike array")

@@ -9,7 +9,7 @@ from zarr._lazy import asyncio
 from zarr.abc.store import is_synchronous
 from zarr.api.copying import copy, copy_all, copy_store
 from zarr.api.opening import open
-from zarr.api.operations import format_of, loading_mode, run, save_call, saved_arrays
+from zarr.api.operations import loading_mode, run, save_call, save_many_call
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
 from zarr.arrays.create.unsaved import save_many_steps
@@ -78,12 +78,7 @@ def save(
     >>> sorted(zarr.load(store))
     ['arr_0', 'x']
     """
-    if isinstance(kwargs.get("zarr_version"), int):
-        zarr_format = format_of(kwargs, zarr_format)
-    if len(args) == 1 and not kwargs:
-        run(save_call(store, {"": args[0]}, zarr_format, path, storage_options, overwrite=True))
-    else:
-        save_group(store, *args, zarr_format=zarr_format, path=path, storage_options=storage_options, **kwargs)
+    run(save_many_call(store, args, kwargs, zarr_format, path, storage_options))
 
 
 def save_array(
@@ -180,9 +175,7 @@ def save_group(
     >>> sorted(zarr.open(store))
     ['arr_0', 'arr_1']
     """
-    if isinstance(kwargs.get("zarr_version"), int):
-        zarr_format = format_of(kwargs, zarr_format)
-    run(save_call(store, saved_arrays(args, kwargs), zarr_format, path, storage_options, mode="w"))
+    run(save_many_call(store, args, kwargs, zarr_format, path, storage_options, as_group=True))
 
 
 @also_in_order(zarr_version="zarr_format")

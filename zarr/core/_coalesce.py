@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import cast
 
-from zarr.abc.store import ByteRequest, RangeByteRequest, Store
+from zarr.abc.store import ByteRequest, RangeByteRequest
+from zarr.abc.stores.async_store import ranges_of
 from zarr.abc.stores.protocols import merge_requests
-from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
+from zarr.buffer.core import Buffer
 
 
 def coalesce_ranges(
@@ -49,7 +50,7 @@ def coalesce_ranges(
     return groups, others
 
 
-async def coalesced_get(
+def coalesced_get(
     fetch: Callable[[ByteRequest | None], Awaitable[Buffer | None]],
     byte_ranges: Sequence[ByteRequest | None],
     *,
@@ -70,9 +71,9 @@ async def coalesced_get(
     max_coalesced_bytes : int
         As in `coalesce_ranges`.
 
-    Yields
-    ------
-    list
+    Returns
+    -------
+    async iterator
         For each finished request, in any order, pairs of the index of a part and its bytes.
 
     Raises
@@ -93,25 +94,5 @@ async def coalesced_get(
     >>> asyncio.run(main())
     [(1, b'a'), (0, b'ef')]
     """
-    value = cast("Store", _Value(fetch))
     limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
-    done = Store.get_ranges(
-        value, "value", byte_ranges, prototype=default_buffer_prototype(), max_concurrency=max_concurrency, **limits
-    )
-    try:
-        async for parts in done:
-            yield parts
-    finally:
-        await cast("AsyncGenerator[object, None]", done).aclose()
-
-
-class _Value:
-    """A store of one value, as `Store.get_ranges` needs it."""
-
-    _get_merged = Store._get_merged
-
-    def __init__(self, fetch: Callable[[ByteRequest | None], Awaitable[Buffer | None]]) -> None:
-        self.fetch = fetch
-
-    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None) -> Buffer | None:
-        return await self.fetch(byte_range)
+    return ranges_of(fetch, "value", byte_ranges, max_concurrency, **limits)

@@ -27,7 +27,7 @@ from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk
 from zarr.chunks.shapes import cells_outside as _iter_chunk_coords_to_delete
 from zarr.chunks.spec import ArrayConfig, ArrayConfigLike, ArraySpec
 from zarr.codecs.base.order import SortedCodecs, sort_codecs
-from zarr.core.sibling_names import borrowed_names
+from zarr.core import borrowed_names
 from zarr.dtype import ZDType
 from zarr.runners.choose import async_runner_for
 from zarr.storage.memory import MemoryStore

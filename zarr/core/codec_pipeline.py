@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from zarr.codecs.base.order import sort_codecs as codecs_from_list
 from zarr.codecs.base.pipeline import BatchedCodecPipeline, FusedCodecPipeline
+from zarr.core import borrowed_names
 from zarr.core.chunk_utils import AsyncChunkTransform
-from zarr.core.sibling_names import borrowed_names
 
 __all__ = ["AsyncChunkTransform", "BatchedCodecPipeline", "FusedCodecPipeline", "codecs_from_list"]
 

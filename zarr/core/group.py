@@ -10,7 +10,7 @@ from zarr.abc.store import Store
 from zarr.api.asynchronous import create_hierarchy
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
-from zarr.core.sibling_names import borrowed_names
+from zarr.core import borrowed_names
 from zarr.errors import MetadataValidationError, NodeNotFoundError
 from zarr.groups import hierarchy
 from zarr.groups.async_group import AsyncGroup, wrap_async

@@ -26,7 +26,7 @@ from zarr.arrays.methods.indexers import OIndex as OIndex
 from zarr.arrays.methods.indexers import VIndex as VIndex
 from zarr.chunks import ChunkGrid, DimensionGrid
 from zarr.chunks.shapes import block_of, cells
-from zarr.core.sibling_names import borrowed_names
+from zarr.core import borrowed_names
 from zarr.errors import BoundsCheckError, FieldsError, err_too_many_indices
 from zarr.types import SelectorTuple as SelectorTuple
 

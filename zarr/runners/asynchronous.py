@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextvars import copy_context
 from functools import partial
 from types import CoroutineType
@@ -18,6 +18,7 @@ from typing import Any, ClassVar, TypeVar
 from zarr._lazy import asyncio
 from zarr.abc.store import ByteRequest, Store, goes_by, is_synchronous, versioned_of
 from zarr.abc.stores.abilities import compares_versions, put_if_absent_of
+from zarr.abc.stores.async_store import ranges_of
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import StoreUnavailableError, ValueReplacedError, label_of
 from zarr.logs import MODULES, SWITCH, TRACING, is_tracing
@@ -254,21 +255,6 @@ class _Direct(_Driver):
             self._inline.transfer(request)
 
 
-class _OneVersion:
-    """One version of the values of a store, as ``Store.get_ranges`` needs it."""
-
-    get_ranges = Store.get_ranges
-    _get_merged = Store._get_merged
-
-    def __init__(self, store: Any, version: Any) -> None:
-        self._store = store
-        self._version = version
-
-    async def get(self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None) -> Buffer | None:
-        found = await self._store.get_versioned(key, prototype, byte_range, self._version)
-        return None if found is None else found[0]
-
-
 class _Coroutines(_Driver):
     """For stores of coroutines: requests go through one gate, gathered steps in a window."""
 
@@ -439,9 +425,7 @@ class _Coroutines(_Driver):
         answers: list[Buffer | None] = [None] * len(request.ranges)
         prototype = request.prototype or default_buffer_prototype()
         try:
-            source: Any = self._store if request.version is None else _OneVersion(self._store, request.version)
-            found = source.get_ranges(request.key, request.ranges, prototype=prototype, **range_limits(request))
-            async for group in found:
+            async for group in self._ranges_of(request, prototype):
                 for index, value in group:
                     answers[index] = value
         except (FileNotFoundError, BaseExceptionGroup) as error:
@@ -452,6 +436,20 @@ class _Coroutines(_Driver):
                 raise first from None
             raise
         return answers
+
+    def _ranges_of(
+        self, request: requests.GetRanges, prototype: BufferPrototype
+    ) -> AsyncIterator[Sequence[tuple[int, Buffer | None]]]:
+        store: Any = self._store
+        limits = range_limits(request)
+        if request.version is None:
+            return store.get_ranges(request.key, request.ranges, prototype=prototype, **limits)  # type: ignore[no-any-return]
+
+        async def get(byte_range: ByteRequest | None) -> Buffer | None:
+            found = await store.get_versioned(request.key, prototype, byte_range, request.version)
+            return None if found is None else found[0]
+
+        return ranges_of(get, request.key, request.ranges, **limits)
 
     async def get_parts_once(self, request: requests.GetParts) -> list[Buffer | None] | None:
         if versioned_of(self._store) is not None:

@@ -60,6 +60,32 @@ def ask_steps(request: Request) -> Steps[Any]:
     return (yield request)
 
 
+class _OfKey(Request):
+    """A request about one key."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+
+class _OfKeys(Request):
+    """A request about some keys."""
+
+    __slots__ = ("keys",)
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self.keys = keys
+
+
+class _OfPrefix(Request):
+    """A request about all keys under a directory-like prefix."""
+
+    __slots__ = ("prefix",)
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+
 
 class Get(Request):
     """Ask for the value of a key, or one range of it; the answer is a Buffer, or None if there is no such key."""
@@ -74,25 +100,15 @@ class Get(Request):
         self.prototype = prototype
 
 
-class GetMany(Request):
+class GetMany(_OfKeys):
     """Ask for the values of some keys, together if the store can do that; the answer is a list of Buffers and Nones."""
 
-    __slots__ = ("keys",)
 
-    def __init__(self, keys: Sequence[str]) -> None:
-        self.keys = keys
-
-
-class GetVersions(Request):
+class GetVersions(_OfKeys):
     """Ask a store of coroutines for the values of some keys, with their versions for ``Hold``.
 
     The answer is a list of pairs: a Buffer or None, and the version; None if the store has no versions.
     """
-
-    __slots__ = ("keys",)
-
-    def __init__(self, keys: Sequence[str]) -> None:
-        self.keys = keys
 
 
 class GetRanges(Request):
@@ -229,35 +245,12 @@ class PutIfAbsent(Request):
         self.value = value
 
 
-class _OfKey(Request):
-    """A request about one key."""
-
-    __slots__ = ("key",)
-
-    def __init__(self, key: str) -> None:
-        self.key = key
-
-
-class _OfPrefix(Request):
-    """A request about all keys under a directory-like prefix."""
-
-    __slots__ = ("prefix",)
-
-    def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
-
-
 class Delete(_OfKey):
     """Remove a key; a missing key is no error. The answer is None."""
 
 
-class DeleteMany(Request):
+class DeleteMany(_OfKeys):
     """Remove some keys, together if the store can do that; a missing key is no error. The answer is None."""
-
-    __slots__ = ("keys",)
-
-    def __init__(self, keys: Sequence[str]) -> None:
-        self.keys = keys
 
 
 class DeletePrefix(_OfPrefix):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -44,6 +45,42 @@ async def gather_windowed(func: Callable[..., Any], arguments: list[Any]) -> lis
     for start in range(0, len(arguments), _WINDOW):
         results += await asyncio.gather(*(func(*args) for args in arguments[start : start + _WINDOW]))
     return results
+
+
+async def ranges_of(
+    get: Callable[[ByteRequest | None], Awaitable[Buffer | None]],
+    key: str,
+    byte_ranges: Sequence[ByteRequest | None],
+    max_concurrency: int = 10,
+    max_gap_bytes: int = 1 << 20,
+    max_coalesced_bytes: int = 16 << 20,
+) -> AsyncGenerator[list[tuple[int, Buffer]], None]:
+    """Read several ranges of one value by a function that reads one of them; see :meth:`Store.get_ranges`."""
+
+    async def read(request: MergedRequest) -> list[tuple[int, Buffer]]:
+        answer = await get(request.byte_range)
+        if answer is None:
+            raise FileNotFoundError(key)
+        return request.split(answer)
+
+    limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
+    waiting = protocols.merge_requests(byte_ranges, **limits)
+    waiting.reverse()
+    running: set[asyncio.Task[list[tuple[int, Buffer]]]] = set()
+    try:
+        while waiting or running:
+            while waiting and len(running) < max(1, max_concurrency):
+                running.add(asyncio.ensure_future(read(waiting.pop())))
+            done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            errors = [error for task in done if (error := task.exception()) is not None]
+            if errors:
+                raise BaseExceptionGroup(f"reading ranges of {key!r} failed", errors)
+            for task in done:
+                yield task.result()
+    finally:
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 class Store(ABC):
@@ -298,7 +335,7 @@ class Store(ABC):
         for key, prototype, byte_range in requests:
             yield key, await self.get(key, prototype, byte_range)
 
-    async def get_ranges(
+    def get_ranges(
         self,
         key: str,
         byte_ranges: Sequence[ByteRequest | None],
@@ -325,9 +362,10 @@ class Store(ABC):
         max_coalesced_bytes
             Maximum length of a request that joins several ranges.
 
-        Yields
-        ------
-        For each finished request, in any order, pairs of the index of a range and its bytes.
+        Returns
+        -------
+        async iterator
+            For each finished request, in any order, pairs of the index of a range and its bytes.
 
         Raises
         ------
@@ -336,31 +374,7 @@ class Store(ABC):
             has no value. The other requests are cancelled.
         """
         limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
-        waiting = protocols.merge_requests(byte_ranges, **limits)
-        waiting.reverse()
-        running: set[asyncio.Task[builtins.list[tuple[int, Buffer]]]] = builtins.set()
-        try:
-            while waiting or running:
-                while waiting and len(running) < max(1, max_concurrency):
-                    running.add(asyncio.ensure_future(self._get_merged(key, waiting.pop(), prototype)))
-                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                errors = [error for task in done if (error := task.exception()) is not None]
-                if errors:
-                    raise BaseExceptionGroup(f"reading ranges of {key!r} failed", errors)
-                for task in done:
-                    yield task.result()
-        finally:
-            for task in running:
-                task.cancel()
-            await asyncio.gather(*running, return_exceptions=True)
-
-    async def _get_merged(
-        self, key: str, request: MergedRequest, prototype: BufferPrototype
-    ) -> builtins.list[tuple[int, Buffer]]:
-        answer = await self.get(key, prototype, request.byte_range)
-        if answer is None:
-            raise FileNotFoundError(key)
-        return request.split(answer)
+        return ranges_of(partial(self.get, key, prototype), key, byte_ranges, max_concurrency, **limits)
 
     def get_ranges_sync(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from zarr.arrays.create.codecs import parse_filters_v2, parse_numcodec
-from zarr.core.sibling_names import borrowed_names
+from zarr.core import borrowed_names
 from zarr.metadata.v2 import ArrayV2Metadata, get_object_codec_id, parse_chunks, parse_zarr_format
 
 __all__ = [

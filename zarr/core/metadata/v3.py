@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from zarr.chunks import *
 from zarr.chunks.rectilinear import RectilinearChunkGridMetadataJSON as RectilinearChunkGridMetadataJSON
-from zarr.core.sibling_names import borrowed_names
+from zarr.core import borrowed_names
 from zarr.metadata.fields import *
 from zarr.metadata.repair import repair_array_document as repair_array_document
 from zarr.metadata.v3 import *
