@@ -23,7 +23,7 @@ __getattr__, __dir__, __all__ = lazy_door(
     __name__,
     {
         "zarr.metadata.consolidated": "split_zmetadata zmetadata_document",
-        "zarr.metadata.convert": "ArrayMetadata convert_array_metadata",
+        "zarr.metadata.convert": "ArrayMetadata convert_array_metadata numcodec_configuration",
         "zarr.metadata.group": "ConsolidatedMetadata GroupMetadata NodeMetadata",
         "zarr.metadata.names": "check_node_name",
         "zarr.metadata.v2": "ArrayV2Metadata",

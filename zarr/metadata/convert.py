@@ -12,7 +12,7 @@ from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Co
 from zarr.abc.numcodec import Numcodec
 from zarr.chunks import RegularChunkGridMetadata
 from zarr.chunks.keys import V2ChunkKeyEncoding
-from zarr.codecs.base.streams import DTYPE_PARAMETERS
+from zarr.codecs.base.streams import DTYPE_PARAMETERS, with_byte_order
 from zarr.codecs.blosc import BLOSC_SHUFFLE
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.transpose import TransposeCodec
@@ -234,13 +234,15 @@ def translate_numcodec(numcodec: Numcodec, dtype: ZDType[Any, Any]) -> Codec:
     return _make_codec(name, settings)
 
 
-def numcodec_configuration(document: Mapping[str, Any]) -> dict[str, Any] | None:
+def numcodec_configuration(document: Mapping[str, Any], byte_order: str | None = None) -> dict[str, Any] | None:
     """Return the configuration of the codec of format 2 that reads the bytes of a codec of format 3.
 
     Parameters
     ----------
     document
         The codec, as JSON of format 3.
+    byte_order
+        That of the array, "<" or ">": a filter of format 2 takes bytes for elements of its own data type.
 
     Returns
     -------
@@ -263,6 +265,8 @@ def numcodec_configuration(document: Mapping[str, Any]) -> dict[str, Any] | None
     if name == "zstd" and not settings.get("checksum"):
         settings.pop("checksum", None)
     configuration: dict[str, Any] = {"id": name.removeprefix("numcodecs."), **settings}
+    if byte_order is not None:
+        configuration = with_byte_order(configuration, byte_order)
     with contextlib.suppress(UnknownCodecError, ValueError, TypeError):
         get_numcodec(configuration)  # type: ignore[arg-type]
         return configuration

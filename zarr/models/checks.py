@@ -362,8 +362,8 @@ def first_fit(value: Any, offered: tuple[Any, ...], attempt: Callable[[Any], Any
     raise MetadataValidationError(f"{where} fits none of the allowed types: {'; '.join(reasons)}")
 
 
-def member_types(wanted: Any, names: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the type of each member: by its name for a TypedDict, else the same for all.
+def member_types(wanted: Any, names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the type of each member of a group: by its name for a TypedDict, else the same for all.
 
     Raises
     ------
@@ -374,6 +374,6 @@ def member_types(wanted: Any, names: Mapping[str, Any], where: str) -> dict[str,
         return dict.fromkeys(names, wanted)
     missing = sorted(wanted.__required_keys__ - set(names))
     if missing:
-        raise MetadataValidationError(f"the members of {where} must have {', '.join(missing)}")
+        raise MetadataValidationError(f"the members of a group must have {', '.join(missing)}")
     hints = get_type_hints(wanted)
     return {name: hints.get(name, Any) for name in names}

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, overload
 
-import numpy as np
-
 from zarr import Array, Group
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.codecs import BytesCodec, TransposeCodec
 from zarr.errors import MetadataValidationError
-from zarr.metadata import convert_array_metadata
+from zarr.metadata import convert_array_metadata, numcodec_configuration
 from zarr.models import v2, v3
 from zarr.models.node import NodeSpec, nested, to_flat, to_zarr
 from zarr.models.plain import parsed, plain
@@ -19,7 +17,6 @@ from zarr.models.plain import parsed, plain
 DIMENSIONS = "_ARRAY_DIMENSIONS"
 """The attribute in which arrays of format 2 keep the names of their dimensions, by xarray's convention."""
 
-_SHUFFLES = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
 
 
 @overload
@@ -125,16 +122,14 @@ def _array_to_v2(model: v3.ArraySpec[Any]) -> v2.ArraySpec[Any]:
         raise MetadataValidationError("arrays of format 2 have no shards")
     at = next(i for i, codec in enumerate(metadata.codecs) if isinstance(codec, ArrayBytesCodec))
     order, before = _order(list(metadata.codecs[:at]), len(model.shape))
-    compressed = [_numcodec(codec.to_dict()) for codec in metadata.codecs[at + 1 :]]
     attributes = plain(model.attributes)
     if model.dimension_names is not None and all(model.dimension_names):
         attributes = {**attributes, DIMENSIONS: list(model.dimension_names)}
     dtype, object_filter = _dtype_v2(metadata.data_type, metadata.codecs[at])
-    # A filter of format 2 takes bytes for elements of its own data type; the last one gives those that are stored.
     stored: Any = metadata.codecs[at].to_dict().get("configuration") or {}
     endian = ">" if stored.get("endian") == "big" else "<"
-    turned = [_in_byte_order(_numcodec(codec.to_dict()), endian) for codec in before]
-    filters = [*turned, *object_filter, *compressed[:-1]]
+    compressed = [_numcodec(codec, endian) for codec in metadata.codecs[at + 1 :]]
+    filters = [*(_numcodec(codec, endian) for codec in before), *object_filter, *compressed[:-1]]
     return v2.ArraySpec(
         attributes=attributes,
         shape=model.shape,
@@ -174,26 +169,13 @@ def _dtype_v2(data_type: Any, serializer: Any) -> tuple[Any, list[dict[str, Any]
     return name, []
 
 
-def _numcodec(document: dict[str, Any]) -> dict[str, Any]:
+def _numcodec(codec: Any, byte_order: str) -> dict[str, Any]:
     """Return the configuration of the equivalent codec of numcodecs."""
-    name, configuration = document["name"], dict(document.get("configuration", {}))
-    if name == "blosc":
-        configuration.pop("typesize", None)
-        configuration["shuffle"] = _SHUFFLES[configuration["shuffle"]]
-    elif name.startswith("numcodecs."):
-        name = name.removeprefix("numcodecs.")
-    elif name == "crc32c":
-        configuration = {}
-    elif name not in ("gzip", "zstd"):
-        raise MetadataValidationError(f"format 2 has no codec {name!r}")
-    return {"id": name, **configuration}
-
-
-def _in_byte_order(configuration: dict[str, Any], order: Any) -> dict[str, Any]:
-    """Return the configuration of a filter with its data types in a byte order."""
-    names = {"dtype", "astype", "encode_dtype", "decode_dtype"} & configuration.keys()
-    turned = {name: np.dtype(configuration[name]).newbyteorder(order).str for name in names if configuration[name]}
-    return {**configuration, **turned}
+    document = codec.to_dict()
+    configuration = numcodec_configuration(document, byte_order)
+    if configuration is None:
+        raise MetadataValidationError(f"format 2 has no codec {document['name']!r}")
+    return configuration
 
 
 ArrayModel = v2.ArraySpec[Any] | v3.ArraySpec[Any]

@@ -386,7 +386,7 @@ class GroupModel(NodeSpec):
         if not isinstance(self.members, Mapping):
             raise MetadataValidationError(f"members must be an object of arrays and groups, got {self.members!r}")
         wanted = self._parameters[1] if len(self._parameters) > 1 else None
-        asked = checks.member_types(wanted, self.members, "a group")
+        asked = checks.member_types(wanted, self.members)
         return {check_member_name(name): self._member(node, asked[name], name) for name, node in self.members.items()}
 
     def _member(self, node: Any, wanted: Any, name: str) -> NodeSpec:

@@ -8,7 +8,6 @@ from typing import Any
 
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec
 from zarr.arrays.array import Array
-from zarr.codecs.base.streams import with_byte_order
 from zarr.metadata.convert import convert_array_metadata, numcodec_configuration
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.registry import get_codec_class
@@ -97,8 +96,8 @@ def to_format_2(documents: Sequence[Document], ndim: int, byte_order: str) -> tu
     for document in documents:
         if document["name"] == "transpose" and list(_settings(document)["order"]) == list(range(ndim))[::-1]:
             order = "F"
-        elif (codec := numcodec_configuration(document)) is not None:
-            found.append(with_byte_order(codec, byte_order))
+        elif (codec := numcodec_configuration(document, byte_order)) is not None:
+            found.append(codec)
         else:
             lost.append(document["name"])
     compressor = found.pop() if found else None
