@@ -217,7 +217,7 @@ def _translated_steps(
     wanted = zarr_format is None and mode != "w-"
     found = (yield from layouts.translated_steps(place, kind)) if wanted else None
     if found is not None:
-        return _handle_of(found.place, found.metadata)
+        return _handle_of(*found)
     if not isinstance(error, errors.NodeNotFoundError) or isinstance(error, errors.MetadataValidationError):
         raise error
     return None

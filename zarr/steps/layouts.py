@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from zarr.buffer.core import Buffer
 from zarr.errors import MetadataValidationError, NodeNotFoundError, label_of
-from zarr.metadata.group import GroupMetadata
 from zarr.steps.documents import NodeMetadata, name_store, not_found, parse_v3
 from zarr.steps.requests import GetMany, Steps
 from zarr.storage.keys import join
@@ -18,19 +17,7 @@ from zarr.storage.layouts.n5 import DOCUMENT, N5Store, is_n5
 from zarr.storage.path import StorePath
 
 
-class Translated(NamedTuple):
-    """A node of another layout: its place in a store that shows it as format 3, and its kind."""
-
-    place: StorePath
-    metadata: NodeMetadata
-
-    @property
-    def is_group(self) -> bool:
-        """True if the node is a group."""
-        return isinstance(self.metadata, GroupMetadata)
-
-
-def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFoundError) -> Steps[Translated | None]:
+def translated_steps(place: StorePath, kind: type[NodeNotFoundError]) -> Steps[tuple[StorePath, NodeMetadata] | None]:
     """Check if a place without a node of format 2 or 3 is in a hierarchy of N5 or of a draft of format 3.
 
     The hierarchy may begin at the root of the store, or at the place.
@@ -40,6 +27,11 @@ def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFo
     place : StorePath
     kind : class of exception
         The class of the error if the hierarchy has no such node.
+
+    Returns
+    -------
+    (StorePath, metadata) or None
+        The place in a store that shows the hierarchy as format 3, and the metadata of the node.
 
     Raises
     ------
@@ -60,7 +52,7 @@ def translated_steps(place: StorePath, kind: type[NodeNotFoundError] = NodeNotFo
         raise
     if document is None:
         raise not_found(below, kind)
-    return Translated(below, parse_v3(document, below))
+    return below, parse_v3(document, below)
 
 
 def layout_of(documents: Iterable[tuple[str, Buffer | None]], place: StorePath) -> LayoutStore | None:
