@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from zarr.buffer.core import Buffer, default_buffer_prototype
@@ -101,7 +101,8 @@ async def upsert_metadata(
     old = {name: _load(raw, name) for name, raw in stored.items()}
     changes = diff_documents(old, {name: load_document(raw.to_bytes(), name) for name, raw in documents.items()})
     changed = {change.path[0] for change in changes}
-    await _run(store_path, lambda: _put_steps(store_path, {n: raw for n, raw in documents.items() if n in changed}))
+    put = _put_steps(store_path, {name: raw for name, raw in documents.items() if name in changed})
+    await async_runner_for(store_path.store).run(put)
     return changes
 
 
@@ -129,7 +130,7 @@ async def save_metadata(store_path: StorePath, metadata: NodeMetadata, ensure_pa
             yield from ensure_ancestors_steps(store_path, metadata.zarr_format)
         yield from _put_steps(store_path, documents)
 
-    await _run(store_path, steps)
+    await async_runner_for(store_path.store).run(steps())
 
 
 def _encode(store_path: StorePath, metadata: NodeMetadata) -> dict[str, Buffer]:
@@ -152,7 +153,3 @@ def _load(raw: Buffer, name: str) -> JSON:
 def _put_steps(store_path: StorePath, documents: Mapping[str, Buffer]) -> Steps[None]:
     if documents:
         yield from replace_documents_steps(store_path.path, documents, "thread")
-
-
-async def _run(store_path: StorePath, steps: Callable[[], Steps[None]]) -> None:
-    await async_runner_for(store_path.store).run(steps())

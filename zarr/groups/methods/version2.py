@@ -247,25 +247,7 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         """
         return self.visititems(lambda path, node: func(path))
 
-    def visitkeys(self, func: Callable[[str], Any]) -> Any:
-        """Call a function with the path of each node; another name of :meth:`visit`.
-
-        Parameters
-        ----------
-        func : Callable[[str], object]
-            Called with each path; a result that is not None ends the visit.
-
-        Returns
-        -------
-        object
-            The first result that is not None; else None.
-
-        Examples
-        --------
-        >>> import zarr
-        >>> zarr.group().visitkeys(print)
-        """
-        return self.visititems(lambda path, node: func(path))
+    visitkeys = visit
 
     def visitvalues(self, func: Callable[[Any], Any]) -> Any:
         """Call a function with each node below the group; see :meth:`visititems`.
