@@ -10,7 +10,7 @@ import logging
 
 from zarr.abc.stores.changes import in_node_order
 from zarr.api.opening import open_group
-from zarr.buffer.core import Buffer, default_buffer_prototype
+from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import ContainsGroupError, GroupNotFoundError
 from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
@@ -73,11 +73,7 @@ def _begin_steps(place: StorePath, suffix: str, overwrite: bool) -> Steps[None]:
         yield DeletePrefix(place.path)
     elif (yield Get(key)) is not None:
         raise ContainsGroupError(place.store, place.path)
-    yield Put(key, _as_buffer(to_bytes(bootstrap_document(suffix))))
-
-
-def _as_buffer(data: bytes) -> Buffer:
-    return default_buffer_prototype().buffer.from_bytes(data)
+    yield Put(key, default_buffer_prototype().buffer.from_bytes(to_bytes(bootstrap_document(suffix))))
 
 
 def is_draft3(store: StoreLike, *, path: str = "") -> bool:
@@ -89,12 +85,8 @@ def is_draft3(store: StoreLike, *, path: str = "") -> bool:
     False
     """
     place = resolve_store_path(store, path=path)
-
-    def steps(place: StorePath) -> Steps[bool]:
-        raw = yield Get(join(place.path, "zarr.json"))
-        return raw is not None and is_bootstrap(parsed_or_none(raw))
-
-    return runner_for(place.store).run(steps(place))
+    raw = runner_for(place.store).run(ask_steps(Get(join(place.path, "zarr.json"))))
+    return raw is not None and is_bootstrap(parsed_or_none(raw))
 
 
 def open_store(store: StoreLike, *, path: str = "") -> Draft3Store:
@@ -120,13 +112,8 @@ def open_store(store: StoreLike, *, path: str = "") -> Draft3Store:
     """
     place = resolve_store_path(store, path=path)
     key = join(place.path, "zarr.json")
-
-    def steps(place: StorePath) -> Steps[Draft3Store | None]:
-        found = layout_of([(key, (yield Get(key)))], place)
-        return found if isinstance(found, Draft3Store) else None
-
-    opened = runner_for(place.store).run(steps(place))
-    if opened is None:
+    opened = layout_of([(key, runner_for(place.store).run(ask_steps(Get(key))))], place)
+    if not isinstance(opened, Draft3Store):
         raise GroupNotFoundError(place.store, place.path)
     return opened
 

@@ -143,11 +143,13 @@ class BaseZarrError(ValueError):
 
 
 class NodeNotFoundError(BaseZarrError, FileNotFoundError):
-    """There is neither an array nor a group at the given place.
+    """There is neither an array nor a group at the given place. Arguments: the store, the path.
 
     What to do: check the path, and look at the store with ``zarr tree``; a mode that creates ("a", "w") creates the
     missing node.
     """
+
+    _msg = "No node found in store {!r} at path {!r}"
 
 
 class ArrayNotFoundError(NodeNotFoundError):

@@ -121,56 +121,56 @@ def place(path: str) -> StorePath:
 
 def test_reading_an_array_asks_for_its_documents_only() -> None:
     log: Transcript = []
-    metadata = drive(read_array_steps("a/b", 3), {"a/b/zarr.json": V3_ARRAY}, log)
+    metadata = drive(read_array_steps(place("a/b"), 3), {"a/b/zarr.json": V3_ARRAY}, log)
     assert isinstance(metadata, ArrayV3Metadata)
     assert log == ["Get a/b/zarr.json"]
     log.clear()
     found = {"a/.zarray": V2_ARRAY, "a/.zattrs": {"x": 1}}
-    metadata = drive(read_array_steps("a", 2), found, log)
+    metadata = drive(read_array_steps(place("a"), 2), found, log)
     assert isinstance(metadata, ArrayV2Metadata)
     assert metadata.attributes == {"x": 1}
     assert log == ["Get a/.zarray", "Get a/.zattrs"]
     log.clear()
     assert drive(read_array_steps(place("a")), {"a/.zarray": V2_ARRAY}, log).zarr_format == 2
     assert log == ["Get a/zarr.json", "Get a/.zarray", "Get a/.zattrs"]
-    assert drive(read_array_steps(""), {"zarr.json": V3_ARRAY}).zarr_format == 3
+    assert drive(read_array_steps(place("")), {"zarr.json": V3_ARRAY}).zarr_format == 3
 
 
 def test_reading_groups_and_whatever_is_there() -> None:
-    assert drive(read_node_steps("a"), {"a/zarr.json": GROUP3}).attributes == {"a": 1}
+    assert drive(read_node_steps(place("a")), {"a/zarr.json": GROUP3}).attributes == {"a": 1}
     v2 = {"a/.zgroup": {"zarr_format": 2}, "a/.zattrs": {"b": 2}}
-    assert drive(read_node_steps("a", 2), v2).attributes == {"b": 2}
-    assert isinstance(drive(read_node_steps("a"), v2), GroupMetadata)
-    assert isinstance(drive(read_node_steps("a"), {"a/.zarray": V2_ARRAY}), ArrayV2Metadata)
-    assert isinstance(drive(read_node_steps("a", 3), {"a/zarr.json": GROUP3}), GroupMetadata)
-    assert isinstance(drive(read_node_steps("a", 3), {"a/zarr.json": V3_ARRAY}), ArrayV3Metadata)
+    assert drive(read_node_steps(place("a"), 2), v2).attributes == {"b": 2}
+    assert isinstance(drive(read_node_steps(place("a")), v2), GroupMetadata)
+    assert isinstance(drive(read_node_steps(place("a")), {"a/.zarray": V2_ARRAY}), ArrayV2Metadata)
+    assert isinstance(drive(read_node_steps(place("a"), 3), {"a/zarr.json": GROUP3}), GroupMetadata)
+    assert isinstance(drive(read_node_steps(place("a"), 3), {"a/zarr.json": V3_ARRAY}), ArrayV3Metadata)
 
 
 def test_both_formats_side_by_side_warn_and_the_third_wins() -> None:
     both = {"a/zarr.json": V3_ARRAY, "a/.zarray": V2_ARRAY, "a/.zgroup": {"zarr_format": 2}}
-    for steps in (read_array_steps("a"), read_node_steps("a")):
+    for steps in (read_array_steps(place("a")), read_node_steps(place("a"))):
         with pytest.warns(ZarrUserWarning, match=r"Both zarr.json .* and .zarray"):
             assert drive(steps, dict(both)).zarr_format == 3
     both = {"a/zarr.json": GROUP3, "a/.zgroup": both["a/.zgroup"]}
     with pytest.warns(ZarrUserWarning, match=r"Both zarr.json .* and .zgroup"):
-        assert drive(read_node_steps("a"), both).zarr_format == 3
+        assert drive(read_node_steps(place("a")), both).zarr_format == 3
 
 
 def test_what_is_not_there() -> None:
     with pytest.raises(ArrayNotFoundError, match=r"No array found in store PlainMemoryStore.* at path 'a/b'"):
         drive(read_array_steps(place("a/b")), {})
-    with pytest.raises(NodeNotFoundError, match="'a'"):
-        drive(read_node_steps("a", 3), {"a/.zgroup": {"zarr_format": 2}})
+    with pytest.raises(NodeNotFoundError, match="at path 'a'"):
+        drive(read_node_steps(place("a"), 3), {"a/.zgroup": {"zarr_format": 2}})
     with pytest.raises(NodeNotFoundError):
-        drive(read_node_steps("a"), {})
+        drive(read_node_steps(place("a")), {})
     with pytest.raises(FileNotFoundError):
         drive(read_node_steps(place("a"), 2), {})
     with pytest.raises(NodeTypeValidationError):
-        drive(read_array_steps("a"), {"a/zarr.json": GROUP3})
+        drive(read_array_steps(place("a")), {"a/zarr.json": GROUP3})
     with pytest.raises(MetadataValidationError, match="zarr_format"):
-        drive(read_array_steps("a", 3), {"a/zarr.json": {"node_type": "array"}})
+        drive(read_array_steps(place("a"), 3), {"a/zarr.json": {"node_type": "array"}})
     with pytest.raises(ValueError, match="zarr_format"):
-        drive(read_array_steps("a", 4), {})  # type: ignore[arg-type]
+        drive(read_array_steps(place("a"), 4), {})  # type: ignore[arg-type]
 
 
 GROUP = GroupMetadata(zarr_format=3)
@@ -253,13 +253,13 @@ def test_nothing_is_made_below_an_array(zarr_format: Any) -> None:
         drive(write_node_steps(place("a/b/c"), GroupMetadata(zarr_format=zarr_format)), data)
     assert data == before
     with pytest.raises(ValueError, match="only groups"):
-        drive(ensure_ancestors_steps("a/b", zarr_format), data)
+        drive(ensure_ancestors_steps(place("a/b"), zarr_format), data)
 
 
 def test_deleting_and_modes() -> None:
     log: Transcript = []
     drive(delete_node_steps("a/b"), {}, log)
-    drive(delete_node_steps(place("")), {}, log)
+    drive(delete_node_steps(""), {}, log)
     assert log == ["Hold", "DeletePrefix a/b", "Hold", "DeletePrefix"]
     log.clear()
     for mode in ("r", "r+", "a", "w", None):

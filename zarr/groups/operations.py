@@ -490,9 +490,9 @@ def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) ->
     """
     yield Hold((node_lock(old), node_lock(new)), "node", LockScope.of(locking, old), below=(old, new))
     yield from _refuse_taken_steps(handle, new)
-    found = yield from nodes.read_documents_steps(old, nodes.MAKING)
+    found = yield from nodes.read_documents_steps(StorePath(handle.store, old), nodes.MAKING)
     formats: set[ZarrFormat] = {3 if name == INLINE else 2 for name in found}
-    yield from nodes.ensure_ancestors_steps(new, *sorted(formats))
+    yield from nodes.ensure_ancestors_steps(StorePath(handle.store, new), *sorted(formats))
     if takes_contents_first(handle.store) and (yield Rename(old, new)):
         return found
     keys = yield List(old)

@@ -161,7 +161,7 @@ def _converted_steps(
     if not nodes or nodes[0][0] != path:
         raise GroupNotFoundError(store, path)
     nodes.reverse()
-    found = yield Gather(_read_steps(folder, document) for folder, document in nodes)
+    found = yield Gather(_read_steps(StorePath(store, folder), document) for folder, document in nodes)
     return {
         folder[len(path) :].lstrip("/"): _convert(metadata) for (folder, _), metadata in zip(nodes, found, strict=True)
     }
@@ -188,9 +188,9 @@ def _is_array_steps(path: str, names: set[str]) -> Steps[bool]:
     return raw is not None and load_document(raw.to_bytes(), key).get("node_type") == "array"
 
 
-def _read_steps(path: str, document: str) -> Steps[ArrayV2Metadata | GroupMetadata]:
-    found = yield from read_documents_steps(path, (document, ZATTRS_JSON))
-    metadata = parse_v2(found, document, path)
+def _read_steps(place: StorePath, document: str) -> Steps[ArrayV2Metadata | GroupMetadata]:
+    found = yield from read_documents_steps(place, (document, ZATTRS_JSON))
+    metadata = parse_v2(found, document, place)
     assert not isinstance(metadata, ArrayV3Metadata)
     return metadata
 

@@ -114,41 +114,28 @@ def node_type(raw: bytes, name: str) -> object:
         return load_document(raw, name).get("node_type")  # the same error, with the place
 
 
-def not_found(place: StorePath | str, kind: type[NodeNotFoundError]) -> NodeNotFoundError:
-    """Return the error for a missing node of a kind."""
-    if isinstance(place, str):
-        return kind(f"there is no node at path {place!r}")
-    return kind(place.store, place.path)
-
-
-def place_label(place: StorePath | str) -> str:
-    """Return the name of a place for messages, with its store if that is known."""
-    return place if isinstance(place, str) else place.label
-
-
-def document_name(place: StorePath | str, name: str) -> str:
+def document_name(place: StorePath, name: str) -> str:
     """Return the name of a document for messages, with its store."""
-    return node_key(place_label(place), name)
+    return node_key(place.label, name)
 
 
-def name_store(error: Exception, place: StorePath | str) -> None:
+def name_store(error: Exception, place: StorePath) -> None:
     """Add the store of a document that cannot be read to an error."""
-    if not isinstance(place, str):
-        error.add_note(f"in the metadata of /{place.path} of {label_of(place.store)}")
+    error.add_note(f"in the metadata of /{place.path} of {label_of(place.store)}")
 
 
-def blame_copy(error: Exception, group_place: StorePath | str) -> Exception:
+def blame_copy(error: Exception, group_place: StorePath) -> Exception:
     """Say in an error that it comes from the consolidated metadata of a group, and what to do; return the error.
 
     Errors of members are kept with the consolidated metadata: each is changed once.
     """
     advice = "use_consolidated=False reads the nodes themselves, and zarr.consolidate_metadata writes it anew."
     if advice not in str(error):
-        _add(error, f"This is in the consolidated metadata of the group {place_label(group_place)}: {advice}")
+        _add(error, f"This is in the consolidated metadata of the group {group_place.label}: {advice}")
     return error
 
 
-def blame_inline_copy(error: Exception, raw: bytes, place: StorePath | str) -> None:
+def blame_inline_copy(error: Exception, raw: bytes, place: StorePath) -> None:
     """Do the same for a document ``zarr.json`` that cannot be read, if it can be read without its copy."""
     try:
         group.GroupMetadata.from_dict(copies.load_without_copy(raw, "zarr.json"), name="zarr.json")
@@ -169,11 +156,11 @@ def _add(error: Exception, sentence: str) -> None:
     error.args = (f"{str(message).removesuffix('.')}. {sentence}", *others)
 
 
-def warn_of_both(place: StorePath | str, other: str) -> None:
+def warn_of_both(place: StorePath, other: str) -> None:
     """Warn that there are documents of both formats, and name those that are used."""
     chosen = "Zarr v3" if other == ".zarray" else "Zarr format 3"
     warn(
-        f"Both zarr.json (Zarr format 3) and {other} (Zarr format 2) metadata objects exist at {place_label(place)}. "
+        f"Both zarr.json (Zarr format 3) and {other} (Zarr format 2) metadata objects exist at {place.label}. "
         f"{chosen} will be used.",
         ZarrUserWarning,
     )
@@ -190,9 +177,9 @@ def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Seq
     raise MetadataValidationError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got {zarr_format!r}.")
 
 
-def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str) -> NodeMetadata:
+def parse_v2(found: dict[str, bytes], name: str, place: StorePath) -> NodeMetadata:
     """Return the metadata of a node of format 2 from its main document."""
-    path, attributes = place if isinstance(place, str) else place.path, found.get(".zattrs")
+    attributes = found.get(".zattrs")
     key = name_of_v2(found[name], attributes) if name == ".zarray" else None
     members = find_members(known_documents(), key)
     if members is not None:
@@ -202,15 +189,15 @@ def parse_v2(found: dict[str, bytes], name: str, place: StorePath | str) -> Node
         stored = {} if attributes is None else load_document(attributes, document_name(place, ".zattrs"))
         document["attributes"] = stored
         if name == ".zarray":
-            return v2.ArrayV2Metadata.from_dict(document, path=path, place=place, raw=key)
-        return group.GroupMetadata.from_dict(document, path=path, name=name)
+            return v2.ArrayV2Metadata.from_dict(document, path=place.path, place=place, raw=key)
+        return group.GroupMetadata.from_dict(document, path=place.path, name=name)
     except Exception as error:
         name_store(error, place)
         raise
 
 
 def parse_v3(
-    raw: bytes, place: StorePath | str, wanted: str | None = None, copy: bool = True
+    raw: bytes, place: StorePath, wanted: str | None = None, copy: bool = True
 ) -> ArrayV3Metadata | GroupMetadata:
     """Return the metadata of a document ``zarr.json``; with a kind, refuse a node of the other kind.
 
@@ -220,7 +207,7 @@ def parse_v3(
     members = find_members(known, raw)
     if members is not None:
         return v3.ArrayV3Metadata.of_members(members)
-    path = place if isinstance(place, str) else place.path
+    path = place.path
     try:
         try:
             large = not copy and len(raw) > _MAX_TYPED_BYTES
@@ -230,7 +217,7 @@ def parse_v3(
         if wanted is None and document.get("node_type") == "group":
             if not copy:
                 document.pop("consolidated_metadata", None)
-            return group.GroupMetadata.from_dict(document, path=path, name="zarr.json", place=place_label(place))
+            return group.GroupMetadata.from_dict(document, path=path, name="zarr.json", place=place.label)
         return v3.ArrayV3Metadata.from_dict(document, path=path, place=place, raw=raw)
     except Exception as error:
         if wanted is None:
@@ -239,7 +226,7 @@ def parse_v3(
         raise
 
 
-def node_of(found: dict[str, bytes], place: StorePath | str, copy: bool = True) -> NodeMetadata:
+def node_of(found: dict[str, bytes], place: StorePath, copy: bool = True) -> NodeMetadata:
     """Return the metadata of a node from the documents that were found."""
     if "zarr.json" in found:
         other = next((name for name in (".zarray", ".zgroup") if name in found), None)
@@ -249,4 +236,4 @@ def node_of(found: dict[str, bytes], place: StorePath | str, copy: bool = True) 
     for name in (".zarray", ".zgroup"):
         if name in found:
             return parse_v2(found, name, place)
-    raise not_found(place, NodeNotFoundError)
+    raise NodeNotFoundError(place.store, place.path)

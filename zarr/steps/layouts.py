@@ -8,7 +8,7 @@ from typing import Any
 
 from zarr.buffer.core import Buffer
 from zarr.errors import MetadataValidationError, NodeNotFoundError, label_of
-from zarr.steps.documents import NodeMetadata, name_store, not_found, parse_v3
+from zarr.steps.documents import NodeMetadata, name_store, parse_v3
 from zarr.steps.requests import GetMany, Steps
 from zarr.storage.keys import join
 from zarr.storage.layouts.base import LayoutStore
@@ -51,7 +51,7 @@ def translated_steps(place: StorePath, kind: type[NodeNotFoundError]) -> Steps[t
         name_store(error, place)
         raise
     if document is None:
-        raise not_found(below, kind)
+        raise kind(below.store, below.path)
     return below, parse_v3(document, below)
 
 

@@ -27,10 +27,8 @@ from zarr.steps.documents import (
     node_key,
     node_of,
     node_type,
-    not_found,
     parse_v2,
     parse_v3,
-    place_label,
     wanted_names,
     warn_of_both,
 )
@@ -51,21 +49,20 @@ T = TypeVar("T")
 # Reading
 
 
-def read_documents_steps(place: StorePath | str, names: Sequence[str]) -> Steps[dict[str, bytes]]:
+def read_documents_steps(place: StorePath, names: Sequence[str]) -> Steps[dict[str, bytes]]:
     """Return the existing documents of a node, by name."""
-    path = place if isinstance(place, str) else place.path
+    path = place.path
     keys = [f"{path}/{name}" for name in names] if path else list(names)
     values = [(yield requests.Get(keys[0]))] if len(keys) == 1 else (yield requests.GetMany(keys))
     return {name: value.to_bytes() for name, value in zip(names, values, strict=True) if value is not None}
 
 
-def read_array_steps(place: StorePath | str, zarr_format: ZarrFormat | None = None) -> Steps[ArrayMetadata]:
+def read_array_steps(place: StorePath, zarr_format: ZarrFormat | None = None) -> Steps[ArrayMetadata]:
     """Read the metadata of the array at a place.
 
     Parameters
     ----------
-    place : StorePath or str
-        A path is enough; with a StorePath, messages name the store, too.
+    place : StorePath
     zarr_format : 2, 3 or None
         None accepts both; format 3 is used if both are there.
 
@@ -82,14 +79,14 @@ def read_array_steps(place: StorePath | str, zarr_format: ZarrFormat | None = No
     return parse_array(found, place)
 
 
-def parse_array(found: dict[str, bytes], place: StorePath | str) -> ArrayMetadata:
+def parse_array(found: dict[str, bytes], place: StorePath) -> ArrayMetadata:
     """Return the metadata of an array from its documents.
 
     Parameters
     ----------
     found : mapping
         The documents by their names.
-    place : StorePath or str
+    place : StorePath
 
     Raises
     ------
@@ -102,17 +99,17 @@ def parse_array(found: dict[str, bytes], place: StorePath | str) -> ArrayMetadat
         return parse_v3(found["zarr.json"], place, "array")  # type: ignore[return-value]
     if ".zarray" in found:
         return parse_v2(found, ".zarray", place)  # type: ignore[return-value]
-    raise not_found(place, ArrayNotFoundError)
+    raise ArrayNotFoundError(place.store, place.path)
 
 
 def read_node_steps(
-    place: StorePath | str, zarr_format: ZarrFormat | None = None, copy: bool = True
+    place: StorePath, zarr_format: ZarrFormat | None = None, copy: bool = True
 ) -> Steps[NodeMetadata]:
     """Read the metadata of the array or group at a place.
 
     Parameters
     ----------
-    place : StorePath or str
+    place : StorePath
     zarr_format : 2, 3 or None
     copy : bool
         If False, consolidated metadata is left out, and so may be damaged.
@@ -203,7 +200,7 @@ def check_absent_steps(place: StorePath, zarr_format: ZarrFormat) -> Steps[None]
         raise _contains_error(place, name, raw)
 
 
-def ensure_ancestors_steps(place: StorePath | str, *zarr_formats: ZarrFormat) -> Steps[None]:
+def ensure_ancestors_steps(place: StorePath, *zarr_formats: ZarrFormat) -> Steps[None]:
     """Create groups at all places above a node where there are none, for each of its formats.
 
     Parameters and errors are those of :func:`missing_ancestors_steps`.
@@ -221,7 +218,7 @@ def _put_groups_steps(paths: Sequence[str], zarr_format: ZarrFormat) -> Steps[No
         yield requests.Gather([_put_absent_steps(path, plain) for path in paths])
 
 
-def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> Steps[list[str]]:
+def missing_ancestors_steps(place: StorePath, zarr_format: ZarrFormat) -> Steps[list[str]]:
     """Return the places above a node without a group, the highest first; none if the format has implicit groups.
 
     Raises
@@ -230,8 +227,8 @@ def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> 
         If one of them is an array.
     """
     names = _NODE_NAMES[zarr_format]
-    paths = ancestors(place if isinstance(place, str) else place.path)[::-1]
-    if zarr_format == 3 and isinstance(place, StorePath) and id(place.store) in consolidated.carrying:
+    paths = ancestors(place.path)[::-1]
+    if zarr_format == 3 and id(place.store) in consolidated.carrying:
         groups = yield from consolidated.large_groups_steps(place.store, paths)
         paths = [path for path in paths if path not in groups]
     keys = [f"{path}/{name}" if path else name for path in paths for name in names]
@@ -246,14 +243,14 @@ def missing_ancestors_steps(place: StorePath | str, zarr_format: ZarrFormat) -> 
         if name == ".zarray" or (name == "zarr.json" and node_type(raw.to_bytes(), key) == "array"):
             raise _child_of_array(place, path)
         missing.pop(path)
-    return [] if isinstance(place, StorePath) and getattr(place.store, "implicit_groups", False) else list(missing)
+    return [] if getattr(place.store, "implicit_groups", False) else list(missing)
 
 
-def _child_of_array(place: StorePath | str, path: str) -> ValueError:
+def _child_of_array(place: StorePath, path: str) -> ValueError:
     error = ValueError(
-        f"A parent of {place_label(place)} is an array - only groups may have child nodes. (The array is at {path!r}.)"
+        f"A parent of {place.label} is an array - only groups may have child nodes. (The array is at {path!r}.)"
     )
-    error.__cause__ = ContainsArrayError(place.store, path) if isinstance(place, StorePath) else None
+    error.__cause__ = ContainsArrayError(place.store, path)
     return error
 
 
@@ -450,16 +447,16 @@ def _stage_node_steps(new: _NewNode) -> Steps[None]:
 # Removals, and steps shared by all operations that create, change or move a node at the same time as others
 
 
-def delete_node_steps(place: StorePath | str, locking: str = "thread") -> Steps[None]:
+def delete_node_steps(path: str, locking: str = "thread") -> Steps[None]:
     """Remove a node and all below it, while no other operation creates or changes any of these nodes.
 
     Parameters
     ----------
-    place : StorePath or str
+    path : str
     locking : str
         The lock scope of the removal; see :class:`zarr.chunks.spec.ArrayConfig`.
     """
-    yield requests.Gather([_delete_locked_steps(place if isinstance(place, str) else place.path, locking)])
+    yield requests.Gather([_delete_locked_steps(path, locking)])
 
 
 def _delete_locked_steps(path: str, locking: str) -> Steps[None]:
