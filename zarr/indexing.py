@@ -9,6 +9,9 @@ from typing import Any
 
 from zarr.core import indexing as current
 from zarr.core.indexing import *  # noqa: F403
+from zarr.types import ceildiv_int
+
+ceildiv = ceildiv_int
 
 
 class _OfArray(current.Indexer):
@@ -45,12 +48,3 @@ class BlockIndexer(_OfArray, current.BlockIndexer):  # type: ignore[no-redef]
     """The indexer of whole chunks."""
 
 
-def ceildiv(a: int, b: int) -> int:
-    """Return the quotient, rounded up.
-
-    Examples
-    --------
-    >>> ceildiv(7, 2)
-    4
-    """
-    return -(-a // b)

@@ -6,9 +6,9 @@ May import: everything; nothing below imports from here.
 from __future__ import annotations
 
 import json
-import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from keyword import iskeyword
 from time import sleep
 from typing import Any
@@ -17,9 +17,13 @@ import numpy as np
 
 from zarr.arrays.create.version2 import implied_object_codec
 from zarr.arrays.show.info import human_readable_size as human_readable_size
+from zarr.chunks.guesses import guess_regular_chunks
 from zarr.storage.keys import normalize_path
 from zarr.types import parse_shapelike
 
+NoLock = nullcontext
+nolock = NoLock()
+normalize_storage_path = normalize_path
 CHUNK_BASE, CHUNK_MIN, CHUNK_MAX = 256 * 1024, 128 * 1024, 64 * 1024 * 1024
 
 
@@ -91,20 +95,8 @@ def guess_chunks(
     >>> guess_chunks((1000, 1000), 8)
     (250, 250)
     """
-    chunks = np.maximum(np.array(shape, dtype="=f8"), 1)
-    size = math.prod(float(n) for n in chunks) * typesize
-    target = min(max(increment_bytes * 2 ** math.log10(size / (1024.0 * 1024)), min_bytes), max_bytes)
-    place = 0
-    while True:
-        count = math.prod(float(n) for n in chunks)
-        nbytes = count * typesize
-        if (nbytes < target or abs(nbytes - target) / target < 0.5) and nbytes < max_bytes:
-            break
-        if count == 1:
-            break
-        chunks[place % len(chunks)] = math.ceil(chunks[place % len(chunks)] / 2.0)
-        place += 1
-    return tuple(int(n) for n in chunks)
+    limits = {"increment_bytes": increment_bytes, "min_bytes": min_bytes, "max_bytes": max_bytes}
+    return guess_regular_chunks(shape, typesize, **limits)
 
 
 def normalize_chunks(chunks: Any, shape: tuple[int, ...], typesize: int) -> tuple[int, ...]:
@@ -207,8 +199,6 @@ def normalize_fill_value(fill_value: Any, dtype: np.dtype[Any]) -> Any:
     try:
         if isinstance(fill_value, int) and fill_value == 0 and dtype.kind in "VUS":
             return np.zeros((), dtype=dtype)[()]
-        if dtype.kind == "V" and isinstance(fill_value, tuple):
-            return np.array(fill_value, dtype=dtype)[()]
         return np.array(fill_value, dtype=dtype)[()]
     except (TypeError, ValueError) as error:
         raise ValueError(f"fill_value {fill_value!r} is not valid for dtype {dtype}; {error}") from error
@@ -232,22 +222,6 @@ def normalize_resize_args(old_shape: tuple[int, ...], *args: Any) -> tuple[int, 
     if len(new_shape) != len(old_shape):
         raise ValueError("new shape must have same number of dimensions")
     return tuple(old if new is None else int(new) for old, new in zip(old_shape, new_shape, strict=True))
-
-
-def normalize_storage_path(path: str | bytes | None) -> str:
-    """Return a path without slashes at its ends, doubled slashes and backslashes.
-
-    Raises
-    ------
-    ValueError
-        If there is a "." or ".." in it.
-
-    Examples
-    --------
-    >>> normalize_storage_path("/a//b/")
-    'a/b'
-    """
-    return normalize_path(path)
 
 
 def is_total_slice(item: Any, shape: tuple[int, ...]) -> bool:
@@ -368,19 +342,6 @@ def flatten(arg: Iterable[Any]) -> Iterable[Any]:
             yield from flatten(element)
         else:
             yield element
-
-
-class NoLock:
-    """A lock that locks nothing."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *args: object) -> None:
-        return None
-
-
-nolock = NoLock()
 
 
 def info_text_report(items: Iterable[tuple[Any, Any]]) -> str:

@@ -111,8 +111,7 @@ class IntDimIndexer(DimIndexer):
     """The indexer of one element."""
 
     def __init__(self, dim_sel: int, dim_len: int, dim_grid: DimensionGrid) -> None:
-        if not -dim_len <= dim_sel < dim_len:
-            raise BoundsCheckError(f"index {dim_sel} is out of bounds for dimension with length {dim_len}")
+        normalize_integer_selection(dim_sel, dim_len)  # raises an error for one outside
         super().__init__(dim_sel, dim_len, dim_grid)
 
 
@@ -121,8 +120,7 @@ class IntArrayDimIndexer(DimIndexer):
 
     def __init__(self, dim_sel: npt.NDArray[np.intp], dim_len: int, dim_grid: DimensionGrid) -> None:
         indices = np.asarray(dim_sel)
-        if indices.size and (np.min(indices) < -dim_len or np.max(indices) >= dim_len):
-            raise BoundsCheckError(f"index out of bounds for dimension with length {dim_len}")
+        boundscheck_indices(wraparound_indices(indices, dim_len), dim_len)
         self._increasing = is_increasing(indices)
         super().__init__(indices, dim_len, dim_grid)
 
