@@ -12,8 +12,7 @@ from zarr.chunks.spec import parse_array_config
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.batch import pending_steps
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord, Nodes
-from zarr.groups.members import nest
-from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata, nest
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
 from zarr.steps.consolidated import record_changes_steps
@@ -143,7 +142,7 @@ def _make_steps(
         raise kind(root.store, taken[0])
     missing = {path: marker for path, marker in implicit.items() if path not in existing}
     plain = {path: GroupMetadata(zarr_format=marker.zarr_format) for path, marker in missing.items()}
-    nodes = _with_true_copies(root, {**wanted, **plain}, alone=True)
+    nodes = _with_true_copies({**wanted, **plain}, alone=True)
     yield from _publish_steps(root, _documents_of(nodes), tops, [] if overwrite else list(wanted))
     return nodes
 
@@ -184,14 +183,14 @@ def _existing_steps(root: StorePath, paths: list[str], nodes: Nodes) -> Steps[di
 
 def create_nodes_steps(root: StorePath, nodes: Nodes) -> Steps[list[NodeRecord]]:
     """Write the documents of many nodes, by full paths and without reading the store first; parents first."""
-    nodes = _with_true_copies(root, nodes, alone=False)
+    nodes = _with_true_copies(nodes, alone=False)
     documents = _documents_of(nodes)
     yield from _write_levels_steps(documents)
     yield from record_changes_steps(root.store, documents, locking=parse_array_config(None).locking)
     return _records(root, nodes)
 
 
-def _with_true_copies(root: StorePath, nodes: Nodes, *, alone: bool) -> Nodes:
+def _with_true_copies(nodes: Nodes, *, alone: bool) -> Nodes:
     """Let the consolidated metadata of each group list the nodes that are created below it.
 
     Other entries are kept, unless these nodes are ``alone`` there.
@@ -206,8 +205,7 @@ def _with_true_copies(root: StorePath, nodes: Nodes, *, alone: bool) -> Nodes:
         below: dict[str, NodeMetadata] = {} if alone else dict(given.flattened_metadata)
         prefix = f"{path}/" if path else ""
         below |= {name[len(prefix) :]: node for name, node in nodes.items() if name != path and name.startswith(prefix)}
-        copy = nest(NodeRecord(name, root, node) for name, node in below.items())
-        found[path] = metadata.replaced(consolidated_metadata=copy)
+        found[path] = metadata.replaced(consolidated_metadata=nest(dict(sorted(below.items())), {}))
     return found
 
 

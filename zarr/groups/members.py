@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ from zarr.chunks.spec import parse_array_config
 from zarr.errors import GroupNotFoundError, MetadataValidationError, NodeNotFoundError, ZarrUserWarning
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord
 from zarr.groups.opening import open_group_steps
-from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
+from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata, nest
 from zarr.notices import warn, warn_once
 from zarr.steps.consolidated import changes_noted, settle, touch
 from zarr.steps.documents import V2_NAMES, V3_NAMES, blame_copy, hold_node, node_key
@@ -347,26 +347,8 @@ def _store_copy_steps(store_path: StorePath, zarr_format: ZarrFormat | None) -> 
     except GroupNotFoundError as error:
         raise FileNotFoundError(f"could not find zarr.json or .zgroup objects in {store_path.label}") from error
     records = yield from members_steps(handle, None, use_consolidated_for_children=False)
-    handle.metadata = handle.metadata.replaced(consolidated_metadata=nest(records))
+    found = {record.name: record.metadata for record in sorted(records, key=lambda record: record.name)}
+    handle.metadata = handle.metadata.replaced(consolidated_metadata=nest(found, {}))
     documents = handle.metadata.to_buffer_dict(default_buffer_prototype())
     yield from put_documents_steps(store_path.path, documents)
     return handle, list(documents)
-
-
-def nest(records: Iterable[NodeRecord]) -> ConsolidatedMetadata:
-    """Nest the nodes: each group gets the consolidated metadata of its own members.
-
-    Parameters
-    ----------
-    records : iterable of NodeRecord
-        Of all nodes below one group.
-    """
-    members: dict[str, dict[str, NodeMetadata]] = {"": {}}
-    for record in sorted(records, key=lambda record: record.name.count("/"), reverse=True):
-        metadata = record.metadata
-        parent, _, name = record.name.rpartition("/")
-        if isinstance(metadata, GroupMetadata):
-            copy = ConsolidatedMetadata(metadata=dict(sorted(members.get(record.name, {}).items())))
-            metadata = metadata.replaced(consolidated_metadata=copy)
-        members.setdefault(parent, {})[name] = metadata
-    return ConsolidatedMetadata(metadata=dict(sorted(members[""].items())))

@@ -356,14 +356,14 @@ class ConsolidatedMetadata:
                 nodes[name] = parse_member(document, where, f"{place}/{name}" if place else where)
             except (ValueError, TypeError, KeyError, OverflowError) as error:
                 unreadable[name] = (document.document if type(document) is Piece else document, error)
-        return _nest(nodes, unreadable)
+        return nest(nodes, unreadable)
 
     @staticmethod
     def _flat_to_nested(metadata: dict[str, NodeMetadata]) -> None:
         """Put the nodes below a group, by path, into the groups that hold them; programs for zarr-python call it."""
         below = {path: node for path, node in metadata.items() if path}
         metadata.clear()
-        metadata.update(_nest(below, {}).metadata)
+        metadata.update(nest(below, {}).metadata)
 
     @property
     def unreadable(self) -> Mapping[str, tuple[Any, Exception]]:
@@ -526,8 +526,15 @@ def _with_copy(group: GroupMetadata, copy: ConsolidatedMetadata) -> GroupMetadat
     return group.replaced(consolidated_metadata=copy)
 
 
-def _nest(nodes: dict[str, NodeMetadata], unreadable: dict[str, tuple[Any, Exception]]) -> ConsolidatedMetadata:
-    """Nest the nodes; the deepest groups are made first, because they cannot be changed afterwards."""
+def nest(nodes: dict[str, NodeMetadata], unreadable: dict[str, tuple[Any, Exception]]) -> ConsolidatedMetadata:
+    """Nest all nodes below a group, by path: each group among them gets the consolidated metadata of its own members.
+
+    Raises
+    ------
+    MissingParentError
+        If a group between is missing.
+    """
+    # The deepest groups are made first, because they cannot be changed afterwards.
     members = nest_paths(nodes, {path: isinstance(node, GroupMetadata) for path, node in nodes.items()}, unreadable)
     copies: dict[str, ConsolidatedMetadata] = {}
     for group in sorted(members, key=tree_order, reverse=True):
