@@ -20,6 +20,7 @@ from zarr.chunks.spec import config_with, parse_array_config
 from zarr.groups.handle import GroupHandle, NodeRecord, Nodes
 from zarr.runners.choose import runner_for
 from zarr.steps.consolidated import settle
+from zarr.steps.documents import wanted_names
 from zarr.steps.nodes import check_mode_steps, opening_steps, read_array_steps, read_node_steps
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
@@ -130,19 +131,6 @@ def format_of(given: dict[str, Any], zarr_format: ZarrFormat | None) -> ZarrForm
     return wanted
 
 
-def check_format(zarr_format: object) -> None:
-    """Raise for an unknown format.
-
-    Raises
-    ------
-    MetadataValidationError
-        If it is neither 2 nor 3 nor None.
-    """
-    if zarr_format not in (None, 2, 3):
-        message = f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got '{zarr_format}'."
-        raise errors.MetadataValidationError(message)
-
-
 # ------------------------------------------------------------------------------------------------- groups
 
 
@@ -184,7 +172,7 @@ def _open_group_steps(
     use_consolidated: bool | str | None = None,
     config: Mapping[str, Any] | None = None,
 ) -> Steps[GroupHandle]:
-    check_format(zarr_format)
+    wanted_names(zarr_format, ())  # refuses unknown formats
     if mode != "w":
         try:
             return (yield from opening.open_group_steps(place, zarr_format, use_consolidated))
@@ -343,7 +331,7 @@ def _open_array_steps(
     config: Any,
     creation: dict[str, Any],
 ) -> Steps[ArrayHandle]:
-    check_format(zarr_format)
+    wanted_names(zarr_format, ())  # refuses unknown formats
     if mode != "w":
         try:
             metadata = yield from read_array_steps(place, zarr_format)
@@ -482,7 +470,7 @@ def _open_steps(
     config: Any,
     given: dict[str, Any],
 ) -> Steps[Handle]:
-    check_format(zarr_format)
+    wanted_names(zarr_format, ())  # refuses unknown formats
     array_wanted = "shape" in given or given.get("data") is not None
     if mode != "w":
         try:

@@ -12,6 +12,7 @@ from zarr.chunks.spec import parse_array_config
 from zarr.errors import ContainsArrayError, ContainsGroupError, NodeNotFoundError
 from zarr.groups.batch import pending_steps
 from zarr.groups.handle import GroupHandle, NodeMetadata, NodeRecord, Nodes
+from zarr.metadata.consolidated import tree_order
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata, nest
 from zarr.metadata.v2 import ArrayV2Metadata
 from zarr.metadata.v3 import ArrayV3Metadata
@@ -69,7 +70,7 @@ def normalize_nodes(nodes: Nodes, *, one_format: bool = True) -> dict[str, NodeM
         )
     for path in normal:
         for above in ancestors(path):
-            if above in normal and not isinstance(normal[above], GroupMetadata | ImplicitGroupMarker):
+            if above in normal and not isinstance(normal[above], GroupMetadata):
                 raise ValueError(
                     f"The node at {above} contains other nodes, but it is not a Zarr group. "
                     "This is invalid. Only Zarr groups can contain other nodes."
@@ -228,11 +229,9 @@ def _write_levels_steps(documents: Mapping[str, Mapping[str, Buffer]]) -> Steps[
 
 
 def _records(root: StorePath, nodes: Nodes) -> list[NodeRecord]:
-    base = root.path
     return [
-        NodeRecord(path[len(base) :].strip("/"), StorePath(root.store, path), nodes[path])
-        for level in _levels(nodes)
-        for path in level
+        NodeRecord(path[len(root.path) :].strip("/"), StorePath(root.store, path), nodes[path])
+        for path in sorted(nodes, key=tree_order)
     ]
 
 

@@ -489,7 +489,7 @@ def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) ->
     Return the documents that made it a node: it may be one in both formats, and all that is at its path is moved.
     """
     yield Hold((node_lock(old), node_lock(new)), "node", LockScope.of(locking, old), below=(old, new))
-    yield from _refuse_taken_steps(handle, new)
+    yield from nodes.check_absent_steps(StorePath(handle.store, new), None)
     found = yield from nodes.read_documents_steps(StorePath(handle.store, old), nodes.MAKING)
     formats: set[ZarrFormat] = {3 if name == INLINE else 2 for name in found}
     yield from nodes.ensure_ancestors_steps(StorePath(handle.store, new), *sorted(formats))
@@ -504,15 +504,6 @@ def _move_locked_steps(handle: GroupHandle, old: str, new: str, locking: str) ->
         yield Gather(_copy_steps(key, new + key[len(old) :]) for key in part)
     yield from nodes.delete_node_steps(old, locking)
     return found
-
-
-def _refuse_taken_steps(handle: GroupHandle, path: str) -> Steps[None]:
-    try:
-        there = yield from nodes.read_node_steps(StorePath(handle.store, path), copy=False)
-    except errors.NodeNotFoundError:
-        return
-    kind = errors.ContainsGroupError if isinstance(there, GroupMetadata) else errors.ContainsArrayError
-    raise kind(handle.store, path)
 
 
 def _copy_steps(source: str, dest: str) -> Steps[None]:

@@ -167,14 +167,20 @@ def warn_of_both(place: StorePath, other: str) -> None:
 
 
 def wanted_names(zarr_format: ZarrFormat | None, v2_names: Sequence[str]) -> Sequence[str]:
-    """Return the names of the documents for a node of a format."""
+    """Return the names of the documents for a node of a format.
+
+    Raises
+    ------
+    MetadataValidationError
+        If there is no such format.
+    """
     if zarr_format == 2:
         return v2_names
     if zarr_format == 3:
         return V3_NAMES
     if zarr_format is None:
         return (*V3_NAMES, *v2_names)
-    raise MetadataValidationError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got {zarr_format!r}.")
+    raise MetadataValidationError(f"Invalid value for 'zarr_format'. Expected 2, 3, or None. Got '{zarr_format}'.")
 
 
 def parse_v2(found: dict[str, bytes], name: str, place: StorePath) -> NodeMetadata:

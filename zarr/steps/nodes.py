@@ -15,7 +15,6 @@ from zarr.abc.stores.abilities import bulk_kind
 from zarr.abc.stores.changes import TakenError, stages
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.errors import ArrayNotFoundError, ContainsArrayError, ContainsGroupError, NodeNotFoundError, ReadOnlyError
-from zarr.metadata.documents import load_document
 from zarr.steps import consolidated, requests
 from zarr.steps.documents import (
     V2_NAMES,
@@ -166,8 +165,7 @@ def check_mode_steps(place: StorePath, mode: AccessModeLiteral | None, named_by:
     if mode != "w-":
         return
     if isinstance(named_by, StorePath):
-        yield from check_absent_steps(place, 3)
-        yield from check_absent_steps(place, 2)
+        yield from check_absent_steps(place, None)
     elif (yield requests.ListDir(place.path)):
         raise FileExistsError(exists_message(place.path))
 
@@ -179,18 +177,16 @@ MAKING: Final = ("zarr.json", ".zarray", ".zgroup")
 
 
 def _contains_error(place: StorePath, name: str, raw: bytes) -> Exception:
-    if name == "zarr.json":
-        document = load_document(raw, document_name(place, name))
-        name = ".zarray" if document.get("node_type") == "array" else ".zgroup"
-    return (ContainsArrayError if name == ".zarray" else ContainsGroupError)(place.store, place.path)
+    is_array = name == ".zarray" or (name == "zarr.json" and node_type(raw, document_name(place, name)) == "array")
+    return (ContainsArrayError if is_array else ContainsGroupError)(place.store, place.path)
 
 
-_NODE_NAMES: Final[dict[int, Sequence[str]]] = {2: (".zarray", ".zgroup"), 3: V3_NAMES}
-"""The documents of a format that make a path a node."""
+_NODE_NAMES: Final[dict[int | None, Sequence[str]]] = {2: (".zarray", ".zgroup"), 3: V3_NAMES, None: MAKING}
+"""The documents of a format that make a path a node; None: of both."""
 
 
-def check_absent_steps(place: StorePath, zarr_format: ZarrFormat) -> Steps[None]:
-    """Check that there is no node of a format at a place.
+def check_absent_steps(place: StorePath, zarr_format: ZarrFormat | None) -> Steps[None]:
+    """Check that there is no node of a format at a place; None: of neither.
 
     Raises
     ------
