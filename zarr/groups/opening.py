@@ -11,9 +11,9 @@ from zarr.groups.handle import GroupHandle
 from zarr.metadata.copies import load_with_copy, load_without_copy
 from zarr.metadata.documents import document_place, load_document, locate
 from zarr.metadata.group import ConsolidatedMetadata, GroupMetadata
-from zarr.notices import warn, without_warnings
+from zarr.notices import without_warnings
 from zarr.steps.consolidated import settle, version
-from zarr.steps.documents import blame_copy, blame_inline_copy, document_name, name_store, wanted_names
+from zarr.steps.documents import blame_copy, blame_inline_copy, document_name, name_store, wanted_names, warn_of_both
 from zarr.steps.nodes import read_node_steps
 from zarr.steps.requests import GetMany, ListDir, Steps
 from zarr.storage.path import StorePath
@@ -69,11 +69,7 @@ def open_group_steps(
     found = dict(zip(names, (yield GetMany(keys)), strict=True))
     inline, group = found.get("zarr.json"), found.get(".zgroup")
     if inline is not None and group is not None:
-        warn(
-            f"Both zarr.json (Zarr format 3) and .zgroup (Zarr format 2) metadata objects exist at {store_path.label}. "
-            "Zarr format 3 will be used.",
-            errors.ZarrUserWarning,
-        )
+        warn_of_both(store_path, ".zgroup")
     if inline is None and group is None:
         raise errors.GroupNotFoundError(store_path.store, path)
     try:

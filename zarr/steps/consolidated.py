@@ -378,7 +378,7 @@ def _rewrite_steps(
     place = f"{label_of(store, str)}/{key}"
     raw = yield from _hold_copy_steps(path, name, locking, above)
     finding = _find_copy_steps(place, name, key, has_stamps)
-    reading = _stored_steps([changed for changed in changes if _below(path, changed) is not None], name)
+    reading = _stored_steps([changed for changed in changes if not path or f"{changed}/".startswith(f"{path}/")], name)
     stored: Mapping[str, Documents]
     try:
         if raw is not None:
@@ -483,13 +483,6 @@ def _add_between_steps(copy: CopyText, members: Members, path: str, name: str, r
                     found[part] = raw
             if parts[0] in found:
                 members.update(_members(name, between, found))
-
-
-def _below(path: str, changed: str) -> str | None:
-    """Return the changed path relative to the group; None if it does not lie below it."""
-    if not path or changed == path:
-        return changed[len(path) :]
-    return changed[len(path) + 1 :] if changed.startswith(path + "/") else None
 
 
 def _members(name: str, relative: str, documents: Documents) -> Members:
