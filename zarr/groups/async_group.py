@@ -230,10 +230,10 @@ class AsyncGroup(GroupFace):
         return default if record is None else self._wrap(record)
 
     async def get_array(self, path: str) -> AsyncArray[Any]:
-        return self._wrap(await self._run(operations.array_steps(self._handle, path)))  # type: ignore[return-value]
+        return self._wrap(await self._run(operations.get_steps(self._handle, path, is_group=False)))  # type: ignore[return-value]
 
     async def get_group(self, path: str) -> AsyncGroup:
-        return self._wrap(await self._run(operations.group_steps(self._handle, path)))  # type: ignore[return-value]
+        return self._wrap(await self._run(operations.get_steps(self._handle, path, is_group=True)))  # type: ignore[return-value]
 
     contains = awaited(HasMembers.__contains__, "AsyncGroup")
 

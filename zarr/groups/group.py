@@ -260,7 +260,7 @@ class Group(LegacyMembers):
         >>> root.get_group("a").path
         'a'
         """
-        return self._wrap(self._run(operations.group_steps(self._handle, path)))  # type: ignore[return-value]
+        return self._wrap(self._run(operations.get_steps(self._handle, path, is_group=True)))  # type: ignore[return-value]
 
     def members(
         self, max_depth: int | None = 0, *, use_consolidated_for_children: bool = True

@@ -120,9 +120,7 @@ def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | st
         document = load(raw.to_bytes(), document_name(store_path, "zarr.json"))
         if document.get("node_type") == "array":
             raise errors.ContainsArrayError(store_path.store, store_path.path)
-        metadata = GroupMetadata.from_dict(
-            document, path=store_path.path, name="zarr.json", place=store_path.label
-        )
+        metadata = GroupMetadata.from_dict(document, path=store_path.path, name="zarr.json", place=store_path.label)
     except (ValueError, TypeError) as error:
         blame_inline_copy(error, raw.to_bytes(), store_path)
         raise

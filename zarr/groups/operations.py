@@ -155,23 +155,23 @@ def contains_steps(handle: GroupHandle, key: str) -> Steps[bool]:
     return (yield from find_steps(handle, key)) is not None
 
 
-def array_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
-    """Find an array below a group; if another node is there, the error says so."""
+def get_steps(handle: GroupHandle, path: str, *, is_group: bool) -> Steps[NodeRecord]:
+    """Find an array, or a group, below a group.
+
+    Raises
+    ------
+    ArrayNotFoundError, GroupNotFoundError
+        If there is no node.
+    ContainsGroupError, ContainsArrayError
+        If there is a node of the other kind.
+    """
     record = yield from find_steps(handle, path)
     if record is None:
-        raise (yield from opening.missing_steps(handle.store_path / path, errors.ArrayNotFoundError))
-    if record.is_group:
-        raise errors.ContainsGroupError(handle.store, record.store_path.path)
-    return record
-
-
-def group_steps(handle: GroupHandle, path: str) -> Steps[NodeRecord]:
-    """Find a group below a group; if another node is there, the error says so."""
-    record = yield from find_steps(handle, path)
-    if record is None:
-        raise (yield from opening.missing_steps(handle.store_path / path, errors.GroupNotFoundError))
-    if not record.is_group:
-        raise errors.ContainsArrayError(handle.store, record.store_path.path)
+        missing = errors.GroupNotFoundError if is_group else errors.ArrayNotFoundError
+        raise (yield from opening.missing_steps(handle.store_path / path, missing))
+    if record.is_group is not is_group:
+        there = errors.ContainsGroupError if record.is_group else errors.ContainsArrayError
+        raise there(handle.store, record.store_path.path)
     return record
 
 

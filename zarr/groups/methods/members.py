@@ -178,7 +178,7 @@ class HasMembers(GroupFace):
         >>> root.get_array("x").shape
         (4,)
         """
-        return self._wrap(self._run(operations.array_steps(self._handle, path)))  # type: ignore[no-any-return]
+        return self._wrap(self._run(operations.get_steps(self._handle, path, is_group=False)))  # type: ignore[no-any-return]
 
     def __contains__(self, member: str) -> bool:
         """Return True if there is a node at a path below the group.
