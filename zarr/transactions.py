@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from zarr._lazy import asyncio, instance_of
 from zarr.abc.store import ByteRequest, Store, SyncStore, is_synchronous, takes_contents_first
-from zarr.abc.stores.changes import Changes, TakenError, is_document, stages
+from zarr.abc.stores.changes import Changes, TakenError, is_document, moves_in_one_step
 from zarr.api.synchronous import open_group
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
@@ -130,9 +130,8 @@ class Transaction(OverlayStore):
             touch(self._target, key.rpartition("/")[0])
 
     def _apply(self, changes: Changes) -> None:
-        apply = getattr(self._target, "apply_sync", None)
-        if apply is not None and stages(self._target):
-            apply(changes)
+        if moves_in_one_step(self._target):
+            self._target.apply_sync(changes)  # type: ignore[attr-defined]
             if instance_of(self._target, "zarr.storage.zip.store", "ZipStore"):
                 self._target.commit()  # type: ignore[attr-defined]
         else:

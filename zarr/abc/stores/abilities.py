@@ -121,6 +121,7 @@ def is_synchronous(store: object) -> bool:
 _READS = frozenset(["get", "get_sync"])
 _PARTIAL_READS = frozenset([*_READS, "get_ranges", "get_ranges_sync"])
 _WHOLE_VALUES = frozenset([*_READS, "set", "set_sync"])
+_MOVES = frozenset([*_PARTIAL_READS, "set", "set_sync", "delete", "delete_sync"])
 _CREATIONS = frozenset(["set_if_not_exists", "set_if_not_exists_sync"])
 
 
@@ -275,10 +276,7 @@ def open_value_of(store: Any) -> Callable[[str], Any] | None:
 
 @cache
 def _class_moves_in_bulk(cls: type) -> bool:
-    moving = [f"{name}{end}" for name in ("get", "get_ranges", "set", "delete") for end in ENDS]
-    if not class_is_synchronous(cls):
-        return False
-    return _depth(cls, "bulk_access") <= min(1 << 29, *(_depth(cls, name) for name in moving))
+    return class_is_synchronous(cls) and _class_serves(cls, "bulk_access", _MOVES)
 
 
 def bulk_access_of(store: Any) -> BulkAccess | None:

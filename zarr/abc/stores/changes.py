@@ -18,10 +18,10 @@ PartialValue = tuple[str, int, "Buffer | BytesLike"]
 _SINGLE: Final = ("get", "set", "delete", "get_sync", "set_sync", "delete_sync")
 
 
-def sees_to_values(cls: type, owner: type) -> bool:
-    """Return True if a class below ``owner`` overrides reads or writes of single values."""
+def sees_to_values(cls: type, owner: type, names: Iterable[str] = _SINGLE) -> bool:
+    """Return True if a class below ``owner`` overrides reads or writes of single values, or methods of these names."""
     below = cls.__mro__[: cls.__mro__.index(owner)]
-    return any(name in vars(base) for base in below for name in _SINGLE)
+    return any(name in vars(base) for name in names for base in below)
 
 
 def by_key(values: Iterable[PartialValue]) -> dict[str, list[tuple[int, bytes]]]:
@@ -213,10 +213,7 @@ _STAGING: Final = frozenset(("stage_sync", "apply_sync"))
 def _class_stages(cls: type) -> bool:
     """Return True if no class below the one that stages overrides single reads or writes: these must be called."""
     own = next((base for base in cls.__mro__ if not _STAGING.isdisjoint(vars(base))), None)
-    if own is None:
-        return False
-    below = cls.__mro__[: cls.__mro__.index(own)]
-    return class_is_synchronous(cls) and all(_OWN_WAYS.isdisjoint(vars(base)) for base in below)
+    return own is not None and class_is_synchronous(cls) and not sees_to_values(cls, own, _OWN_WAYS)
 
 
 def stages(store: object) -> bool:
