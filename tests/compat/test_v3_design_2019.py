@@ -482,3 +482,12 @@ def test_a_hierarchy_that_is_not_consistent_can_be_read() -> None:
     store = store_of({**values, **chunks_of("foo/bar")})
     assert np.isnan(zarr.open_array(store, path="foo", mode="r")[:]).all()
     np.testing.assert_array_equal(zarr.open_array(store, path="foo/bar", mode="r")[:], DATA)
+
+
+def test_a_moved_node_leaves_and_makes_no_groups() -> None:
+    """The groups around it are implicit at its old and at its new place."""
+    store: dict[str, Any] = {}
+    root = zarr.draft3.create(store)
+    root.create_array("a", data=np.arange(2), compressors=None)
+    root.move("a", "x/y")
+    assert sorted(store) == ["data/x/y/0", "meta/root/x/y.array", "zarr.json"]
