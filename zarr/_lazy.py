@@ -84,17 +84,6 @@ def load_extra(name: str, extra: str, needed_by: str) -> Any:
         raise type(error)(message, name=name) from error
 
 
-def loaded(name: str) -> ModuleType | None:
-    """Return a module if it was loaded before, else None.
-
-    Examples
-    --------
-    >>> loaded("no_such_module") is None
-    True
-    """
-    return sys.modules.get(name)
-
-
 class LazyModule:
     """Stand for a module until one of its names is read; then load the module and read its names from there.
 
@@ -216,8 +205,7 @@ def lazy_names(
         return submodule(package, name)
 
     def __dir__() -> list[str]:
-        known = loaded(package)
-        return sorted({*(vars(known) if known else ()), *listed})
+        return sorted({*vars(load(package)), *listed})
 
     return __getattr__, __dir__
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, TypeAlias
 
-from zarr._lazy import load_extra, loaded
+from zarr._lazy import load_extra
 
 Progress: TypeAlias = 'Literal["auto"] | bool | Callable[[int, int], object]'
 """The type of ``progress`` in each tool."""
@@ -48,7 +48,7 @@ def reporting(
 
 def _is_watched() -> bool:
     """Return True if a bar would be visible, and the package that draws it is installed."""
-    if not (sys.stderr is not None and sys.stderr.isatty()) and loaded("ipykernel") is None:
+    if not (sys.stderr is not None and sys.stderr.isatty()) and "ipykernel" not in sys.modules:
         return False
     try:
         console = load_extra("rich.console", "cli", "a progress bar").Console(stderr=True)
