@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from itertools import groupby
 from typing import Any
 
 from zarr.abc.stores.changes import TakenError, stages
@@ -114,8 +115,8 @@ def create_hierarchy_steps(
         If the nodes form no hierarchy.
     """
     normal = normalize_nodes(nodes)
-    implicit = implicit_groups({(root / path).path: metadata for path, metadata in normal.items()})
     wanted = {(root / path).path: metadata for path, metadata in normal.items()}
+    implicit = implicit_groups(wanted)
     locking = parse_array_config(config).locking
     (made,) = yield Gather([_make_steps(root, wanted, implicit, overwrite, locking)])
     documents = _documents_of(made)
@@ -215,17 +216,10 @@ def _documents_of(nodes: Nodes) -> dict[str, dict[str, Buffer]]:
     return {path: dict(metadata.to_buffer_dict(prototype)) for path, metadata in nodes.items()}
 
 
-def _levels(paths: Iterable[str]) -> list[list[str]]:
-    """Return the paths ordered by depth."""
-    levels: dict[int, list[str]] = {}
-    for path in sorted(paths):
-        levels.setdefault(path.count("/") + 1 if path else 0, []).append(path)
-    return [levels[level] for level in sorted(levels)]
-
-
 def _write_levels_steps(documents: Mapping[str, Mapping[str, Buffer]]) -> Steps[None]:
-    for level in _levels(documents):
-        yield Gather(put_documents_steps(path, documents[path]) for path in level)
+    """Write the documents of all nodes, those of each level together, parents first."""
+    for _, level in groupby(sorted(documents, key=tree_order), key=lambda path: len(ancestors(path))):
+        yield Gather([put_documents_steps(path, documents[path]) for path in level])
 
 
 def _records(root: StorePath, nodes: Nodes) -> list[NodeRecord]:

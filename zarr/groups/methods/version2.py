@@ -337,21 +337,14 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         >>> zarr.group().require_dataset("x", shape=3, dtype="int8").shape
         (3,)
         """
-        made = None if name in self else self._unless_made(name, shape=shape, dtype=dtype, **kwargs)
-        if made is None:
-            found = self.require_array(name, shape=shape, dtype=dtype if exact else None, exact=exact)
-            # What texts and objects of any length are, zarr-python 2 called dtype=object: all fits there.
-            if dtype is not None and found.dtype.kind not in "OT" and not np.can_cast(dtype, found.dtype):
-                raise TypeError(f"Incompatible dtype ({np.dtype(dtype)} cannot be stored as {found.dtype})")
-            return found
-        return made
-
-    def _unless_made(self, name: str, **kwargs: Any) -> Any:
-        """Return a new array, or None if another writer has created one meanwhile."""
-        try:
-            return self.create_dataset(name, **kwargs)
-        except ContainsArrayError:
-            return None
+        if name not in self:
+            with suppress(ContainsArrayError):  # another writer was faster: its array is looked at
+                return self.create_dataset(name, shape=shape, dtype=dtype, **kwargs)
+        found = self.require_array(name, shape=shape, dtype=dtype if exact else None, exact=exact)
+        # What texts and objects of any length are, zarr-python 2 called dtype=object: all fits there.
+        if dtype is not None and found.dtype.kind not in "OT" and not np.can_cast(dtype, found.dtype):
+            raise TypeError(f"Incompatible dtype ({np.dtype(dtype)} cannot be stored as {found.dtype})")
+        return found
 
     def array(self, name: str, data: Any, **kwargs: Any) -> Array[Any]:
         """Create an array from data; see :meth:`create_dataset`.
