@@ -62,7 +62,34 @@ class _Cache:
         """Reset the cache; also in a forked child, where another thread of the parent may have held the lock."""
         self._lock = threading.RLock()  # a finalizer may run, and read an array, at any allocation
         self._entries: OrderedDict[tuple[str, Any], _Entry] = OrderedDict()
-        self._nbytes = 0
+        self._nbytes = self._capacity = self._hits = self._misses = 0
+
+    def find(self, stamp: Stamp, key: Any, form: Any, shape: tuple[int, ...]) -> Chunk | None:
+        """Return the array of a key, if the stored value is still the one that it came from.
+
+        Parameters
+        ----------
+        stamp : (str, object)
+            The name of the store, and the present stamp of the value.
+        key : hashable
+        form : object
+            The codecs of the chunk, or the format of the index: another array may read the same bytes in another way.
+        shape : tuple of int
+        """
+        name = (stamp[0], key)
+        with self._lock:
+            entry = self._entries.get(name)
+            if entry is not None and (
+                entry.stamp != stamp[1] or entry.array.shape != shape or not (entry.form is form or entry.form == form)
+            ):
+                self._drop(name)
+                entry = None
+            if entry is None:
+                self._misses += 1
+                return None
+            self._hits += 1
+            self._entries.move_to_end(name)
+            return entry.array
 
     def _add(self, name: tuple[str, Any], entry: _Entry, capacity: int) -> None:
         """Keep an entry in place of the one of that name, and drop those that were used longest ago."""
@@ -97,40 +124,6 @@ class ChunkCache(_Cache):
     ChunkCacheInfo(hits=1, misses=1, chunks=0, nbytes=0)
     """
 
-    def reset(self) -> None:
-        """Reset the cache and its counters."""
-        super().reset()
-        self._capacity = self._hits = self._misses = 0
-
-    def find(self, stamp: Stamp, key: Any, codecs: tuple[Any, ...], shape: tuple[int, ...]) -> Chunk | None:
-        """Return the chunk of a key, if the stored value is still the one from which it was decoded.
-
-        Parameters
-        ----------
-        stamp : (str, object)
-            The name of the store, and the present stamp of the value.
-        key : hashable
-        codecs : tuple of codecs
-            The codecs that decode the chunk: another array may decode the same bytes in another way.
-        shape : tuple of int
-        """
-        name = (stamp[0], key)
-        with self._lock:
-            entry = self._entries.get(name)
-            if entry is not None and (
-                entry.stamp != stamp[1]
-                or entry.array.shape != shape
-                or not (entry.form is codecs or entry.form == codecs)
-            ):
-                self._drop(name)
-                entry = None
-            if entry is None:
-                self._misses += 1
-                return None
-            self._hits += 1
-            self._entries.move_to_end(name)
-            return entry.array
-
     def keep(self, stamp: Stamp, key: Any, codecs: tuple[Any, ...], chunk: Chunk, capacity: int) -> None:
         """Keep a chunk that was decoded from the value of a stamp; from now on it must not be changed."""
         nbytes = held_bytes(chunk)
@@ -163,32 +156,9 @@ class IndexTables(_Cache):
     --------
     >>> tables = IndexTables()
     >>> tables.keep(("store", 1), "c/0", None, np.zeros((2, 2), np.uint64))
-    >>> tables.find(("store", 1), "c/0", None, 2) is None, tables.find(("store", 2), "c/0", None, 2) is None
-    (False, True)
+    >>> [tables.find(("store", stamp), "c/0", None, (2, 2)) is None for stamp in (1, 2)]
+    [False, True]
     """
-
-    def find(self, stamp: Stamp, key: str, form: Any, nchunks: int) -> Chunk | None:
-        """Return the index of a shard, if the stored value is still the one from which it was parsed.
-
-        Parameters
-        ----------
-        stamp : (str, object)
-            The name of the store, and the present stamp of the value.
-        key : str
-        form : object
-            The format of the index: another array may read the same bytes in another way.
-        nchunks : int
-        """
-        name = (stamp[0], key)
-        with self._lock:
-            entry = self._entries.get(name)
-            if entry is None:
-                return None
-            if entry.stamp != stamp[1] or entry.form != form or len(entry.array) != nchunks:
-                self._drop(name)
-                return None
-            self._entries.move_to_end(name)
-            return entry.array
 
     def stamp_of(self, store: str, key: str) -> Stamp | None:
         """Return the stamp of the value whose index is kept, which may have been replaced meanwhile; None if none is.

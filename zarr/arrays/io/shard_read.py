@@ -159,7 +159,7 @@ def _parts_steps(
     keeps = layout.stamp is not None or nchunks >= MIN_KEPT_CHUNKS
     stamp = layout.stamp or ((yield Stamp(key)) if keeps else None)
     known = stamp or ((yield LastStamp(key)) if keeps else None)
-    table = None if known is None else TABLES.find(known, key, shard.index_format, nchunks)
+    table = None if known is None else TABLES.find(known, key, shard.index_format, (nchunks, 2))
     rows: list[tuple[int, int] | None] = []
     found: list[Buffer | None] | None = None
     if table is not None and known is not None:
