@@ -251,6 +251,7 @@ def numcodec_configuration(document: Mapping[str, Any], byte_order: str | None =
 
     Examples
     --------
+    >>> from zarr.metadata import numcodec_configuration
     >>> numcodec_configuration({"name": "gzip", "configuration": {"level": 3}})
     {'id': 'gzip', 'level': 3}
     >>> numcodec_configuration({"name": "sharding_indexed"}) is None
