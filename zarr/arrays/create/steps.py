@@ -129,6 +129,7 @@ def _make_metadata(**given: Any) -> ArrayV2Metadata | ArrayV3Metadata:
 def _metadata_v2(
     zdtype: ZDType[Any, Any], grid: Any, given: Mapping[str, Any], common: dict[str, Any]
 ) -> ArrayV2Metadata:
+    _refuse_shards(given["shards"], common["shape"], grid, zdtype)
     _refuse_parameters_of_v3(given)
     if not grid.is_regular:
         raise ValueError(_NO_RECTILINEAR)
@@ -194,13 +195,20 @@ def choose_fill_value(zdtype: ZDType[Any, Any], fill_value: Any, zarr_format: in
         raise type(error)(f"{error} (the fill value {fill_value!r} of an array of {zdtype})") from error
 
 
+def _refuse_shards(shards: Any, shape: tuple[int, ...], grid: Any, zdtype: ZDType[Any, Any]) -> None:
+    if shards is None:
+        return
+    # Check the shards, and warn about them, as in format 3.
+    size = item_size_of(zdtype)
+    resolve_outer_and_inner_chunks(array_shape=shape, chunks=grid, shard_shape=shards, item_size=size)
+    raise ValueError(
+        "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "
+        f"Got `shard_shape={shards}` instead."
+    )
+
+
 def _refuse_parameters_of_v3(given: Mapping[str, Any]) -> None:
     """Refuse parameters that only format 3 has."""
-    if given["shards"] is not None:
-        raise ValueError(
-            "Zarr format 2 arrays can only be created with `shard_shape` set to `None`. "
-            f"Got `shard_shape={given['shards']}` instead."
-        )
     if given["checksum"]:
         raise ValueError("checksum=True belongs to Zarr format 3; in format 2 a checksum is a filter of numcodecs.")
     if given["storage_transformers"]:

@@ -402,13 +402,31 @@ def remove_tree(path: str) -> None:
 
 
 def remove_folder(path: str, *, ignore_errors: bool = False) -> None:
-    """Remove a directory and all in it."""
+    """Remove a directory and all in it, however deep."""
     while (code := zarr_core.remove_folder(os.fsencode(path))) > 0:
         continue
     if code == 0:
         return
     # The core cannot do it, or not all: this way raises an error that explains the reason.
-    shutil.rmtree(path, ignore_errors=ignore_errors)
+    try:
+        shutil.rmtree(path, ignore_errors=ignore_errors)
+    except RecursionError:  # it calls itself for each folder, and Python limits nested calls to about a thousand
+        _remove_deep(path)
+
+
+def _remove_deep(path: str) -> None:
+    waiting = [path]
+    while waiting:
+        folders = []
+        with os.scandir(waiting[-1]) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                else:
+                    os.unlink(entry.path)
+        if not folders:
+            os.rmdir(waiting.pop())
+        waiting += folders
 
 
 def remove_replaced(path: str) -> None:
