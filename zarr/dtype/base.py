@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, Self, 
 import numpy as np
 
 from zarr._records import field_names, record, set_values
-from zarr.dtype.scalars import ENDIANNESS_STR, object_codec_of, split_dtype_spec_v3
+from zarr.dtype.scalars import ENDIANNESS_STR, JSON, DTypeJSON, EndiannessStr, ZarrFormat, split_dtype_spec_v3
 from zarr.errors import (
     ArrayTooLargeError,
     DataTypeValidationError,
@@ -19,7 +19,6 @@ from zarr.errors import (
     WrongTypeError,
 )
 from zarr.notices import warn_once
-from zarr.types import JSON, DTypeJSON, EndiannessStr, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.typed_dicts import DTypeSpec_V2, DTypeSpec_V3
@@ -223,14 +222,6 @@ class LibraryType(ZDType[TDType_co, TScalar_co]):
         return cls()
 
     @classmethod
-    def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        """Return the data type of objects with the object codec of this class."""
-        needed = getattr(cls, "object_codec_id", None)
-        if needed is not None and object_codec_of(data) == needed:
-            return cls()
-        raise wrong_json(cls, data, f"the string '|O' with the object codec {needed!r}")
-
-    @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
         spec, names = split_dtype_spec_v3(data), (cls._zarr_v3_name, *cls._zarr_v3_aliases)
         if spec is not None and spec[0] in names and not spec[1]:
@@ -248,7 +239,7 @@ class LibraryType(ZDType[TDType_co, TScalar_co]):
 
     def _v2_name(self) -> Any:
         """Return the ``dtype`` of format 2."""
-        return "|O" if isinstance(self, HasObjectCodec) else self.to_native_dtype().str
+        return self.to_native_dtype().str
 
     def _v3_json(self) -> DTypeSpec_V3:
         """Return the ``data_type`` of format 3."""

@@ -301,7 +301,7 @@ class DataTypeRegistry:
     def _try_json(self, data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar] | None:
         for cls in [*self._first_choices(data, zarr_format), *self.contents.values(), *self.families]:
             try:
-                return cls.from_json(data, zarr_format=zarr_format)
+                return self._from_json(cls, data, zarr_format)
             except DataTypeValidationError as error:
                 if error.__cause__ is not None:  # the right class, but one of its fields is wrong
                     raise
@@ -315,6 +315,13 @@ class DataTypeRegistry:
         name = data.get("name") if isinstance(data, Mapping) else None
         known = list(self.contents.values())  # another thread may register a class meanwhile
         return [cls for cls in known if name in getattr(cls, "_zarr_v2_names", ())]
+
+    def _from_json(self, cls: type[ZDType[Any, Any]], data: DTypeJSON, zarr_format: ZarrFormat) -> ZDType[Any, Any]:
+        # Data types with inner ones find these here; a class that defines its own parsing does not need this.
+        within = getattr(cls, "_from_json_within", None)
+        if within is None or cls.from_json.__func__ is not ZDType.from_json.__func__:  # type: ignore[attr-defined]
+            return cls.from_json(data, zarr_format=zarr_format)
+        return within(data, zarr_format, self.match_json)  # type: ignore[no-any-return]
 
 
 data_type_registry = DataTypeRegistry(_built_in=True)

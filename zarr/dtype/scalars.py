@@ -60,7 +60,8 @@ def check_dtype_name_v2(data: object) -> TypeGuard[DTypeName_V2]:
     if isinstance(data, str):
         return True
     return isinstance(data, Sequence) and all(
-        is_sequence(field)
+        isinstance(field, Sequence)
+        and not isinstance(field, str)
         and len(field) in (2, 3)
         and isinstance(field[0], str)
         and check_dtype_name_v2(field[1])

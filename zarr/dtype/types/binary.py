@@ -208,15 +208,29 @@ class VariableLengthBytes(LibraryType[Any, bytes], HasObjectCodec):
     _zarr_v3_aliases = ("bytes", "binary", "large_binary", "LargeBinary")
     _is_specified = False
 
+    def _v2_name(self) -> str:
+        return "|O"
+
     def to_native_dtype(self) -> Any:
         """Return numpy's object dtype."""
         return np.dtype("O")
 
+    @classmethod
+    def _from_json_v2(cls, data: DTypeJSON) -> Self:
+        if scalars.object_codec_of(data) == cls.object_codec_id:
+            return cls()
+        raise base.wrong_json(cls, data, "the string '|O' with the object codec 'vlen-bytes'")
+
     def _check_scalar(self, data: object) -> bool:
         return isinstance(data, (bytes, bytearray, str, int))
 
-    def _cast_scalar_unchecked(self, data: Any) -> bytes:
-        return data.encode() if isinstance(data, str) else bytes(data)  # an integer is a number of zeros
+    def cast_scalar(self, data: object) -> bytes:
+        """Convert an object to bytes; an integer is a number of zeros, as in Python."""
+        if isinstance(data, str):
+            return data.encode()
+        if isinstance(data, (bytes, bytearray, int)):
+            return bytes(data)
+        raise base.wrong_scalar(self, data)
 
     def default_scalar(self) -> bytes:
         """Return empty bytes."""

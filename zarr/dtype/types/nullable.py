@@ -6,7 +6,7 @@ missing. Users read and write masked arrays of the values.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Self
 
@@ -82,7 +82,12 @@ class Nullable(ZDType[Any, Any]):
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
-        spec = split_dtype_spec_v3(data)
+        return cls._from_json_within(data, 3, data_type_registry.match_json)
+
+    @classmethod
+    def _from_json_within(cls, data: DTypeJSON, zarr_format: ZarrFormat, match: Callable[..., Any]) -> Self:
+        """Return the data type of a JSON form; ``match`` finds the data type of the values."""
+        spec = split_dtype_spec_v3(data) if zarr_format == 3 else None
         if spec is None or spec[0] not in NAMES:
             raise wrong_json(cls, data, f"an object with one of the names {NAMES}")
         within = spec[1]
@@ -91,8 +96,8 @@ class Nullable(ZDType[Any, Any]):
                 f"The data type {spec[0]!r} needs a configuration with the name of the data type of the values, and "
                 f"perhaps the configuration of that; got {dict(within)!r}."
             )
-        inner: Any = dict(within) if within.get("configuration") else within["name"]
-        return cls(inner=data_type_registry.match_json(inner, zarr_format=3), name=spec[0])
+        found = match(dict(within) if within.get("configuration") else within["name"], zarr_format=3)
+        return cls(inner=found, name=spec[0])
 
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
         """Return the name, with the data type of the values.

@@ -147,13 +147,6 @@ class _Named(ZDType[Any, Any], HasItemSize):
         except (TypeError, ValueError, OverflowError):
             return False
 
-    def _as(self, kind: Any, data: object) -> Any:
-        """Return a number of Python for an object, of the class ``int``, ``float`` or ``complex``."""
-        try:
-            return kind(data)
-        except (TypeError, ValueError):
-            raise base.wrong_scalar(self, data) from None
-
     def default_scalar(self) -> Any:
         """Return zero; NaN for ``float8_e8m0fnu``, which has no zero."""
         return _scalar_type(self.name)(0)
@@ -187,7 +180,10 @@ class SmallInt(_Named):
         """
         if isinstance(data, (complex, np.complexfloating, np.void)) and not isinstance(data, _scalar_type(self.name)):
             raise base.wrong_scalar(self, data)
-        number = self._as(int, data)
+        try:
+            number = int(data)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise base.wrong_scalar(self, data) from None
         bits = scalars.USED_BITS[self.name]
         low, high = (0, 2**bits - 1) if self.name[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
         if not low <= number <= high:
@@ -253,7 +249,10 @@ class SmallFloat(_Named, HasEndianness):
         kind = _scalar_type(self.name)
         if isinstance(data, kind):
             return data
-        given = self._as(float, data)
+        try:
+            given = float(data)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise base.wrong_scalar(self, data) from None
         return _checked(kind(given), given, self.name)
 
     def from_json_scalar(self, data: JSON, *, zarr_format: ZarrFormat) -> Any:
@@ -313,7 +312,10 @@ class SmallComplex(_Named, HasEndianness):
         """Make a scalar of a number, or of a scalar with the two parts."""
         if getattr(data, "dtype", None) == _native(self.name):
             return self._of_parts(*self._parts(data))
-        number = self._as(complex, data)
+        try:
+            number = complex(data)  # type: ignore[call-overload]
+        except (TypeError, ValueError):
+            raise base.wrong_scalar(self, data) from None
         part = _scalar_type(self._part)
         return self._of_parts(*(_checked(part(side), side, self.name) for side in (number.real, number.imag)))
 

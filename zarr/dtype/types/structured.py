@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
@@ -18,6 +18,8 @@ from zarr.types import JSON, DTypeJSON, ZarrFormat
 if TYPE_CHECKING:
     from zarr.dtype.json_forms import DTypeSpec_V2, DTypeSpec_V3
     Field: TypeAlias = tuple[str, ZDType[TBaseDType, TBaseScalar]]
+    Fields: TypeAlias = tuple[Field, ...]
+    Match: TypeAlias = Callable[..., ZDType[TBaseDType, TBaseScalar]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,16 +168,33 @@ class Structured(ZDType["np.dtype[np.void]", np.void], HasItemSize):
 
     @classmethod
     def _from_json_v2(cls, data: DTypeJSON) -> Self:
-        if scalars.check_dtype_spec_no_object_codec_v2(data) and scalars.is_sequence(data["name"]):
-            return cls(fields=tuple(map(_field_from_v2, data["name"])))
-        raise base.wrong_json(cls, data, "a list of fields, each a name and a data type")
+        return cls._from_json_within(data, 2, data_type_registry.match_json)
 
     @classmethod
     def _from_json_v3(cls, data: DTypeJSON) -> Self:
+        return cls._from_json_within(data, 3, data_type_registry.match_json)
+
+    @classmethod
+    def _from_json_within(cls, data: DTypeJSON, zarr_format: ZarrFormat, match: Match) -> Self:
+        """Return the data type of a JSON form; ``match`` finds the data types of the fields."""
+        if zarr_format == 3:
+            return cls(fields=cls._fields_from_v3(data, match))
+        if scalars.check_dtype_spec_no_object_codec_v2(data) and scalars.is_sequence(data["name"]):
+            return cls(fields=tuple(_field_from_v2(field, i, match) for i, field in enumerate(data["name"])))
+        raise base.wrong_json(cls, data, "a list of fields, each a name and a data type")
+
+    @classmethod
+    def _fields_from_v3(cls, data: DTypeJSON, match: Match) -> Fields:
         spec = scalars.split_dtype_spec_v3(data)
         if spec is None or spec[0] not in ("struct", "structured") or not scalars.is_sequence(spec[1].get("fields")):
             raise base.wrong_json(cls, data, "an object with the name 'struct' and a list of fields")
-        return cls(fields=tuple(map(_field_from_v3, spec[1]["fields"])))
+        fields = tuple(_field_from_v3(field, i, match) for i, field in enumerate(spec[1]["fields"]))
+        seen: set[str] = set()
+        for name, _ in fields:
+            if name in seen:
+                raise DataTypeValidationError(f"The field {name!r} occurs more than once in {data!r}.")
+            seen.add(name)
+        return fields
 
     def to_json(self, zarr_format: ZarrFormat) -> DTypeSpec_V2 | DTypeSpec_V3:
         """Return the name with the fields, or the list of fields in format 2."""
@@ -332,9 +351,9 @@ def _match_field(dtype: np.dtype[Any]) -> ZDType[TBaseDType, TBaseScalar]:
     return data_type_registry.match_dtype(dtype)
 
 
-def _field_from_v2(field: Any) -> Field:
+def _field_from_v2(field: Any, index: int, match: Match) -> Field:
     spec = {"name": field[1], "object_codec_id": None}
-    dtype = _match_inner(spec, field[0], 2)
+    dtype = _match_inner(spec, field[0], 2, f"/{index}/1", match)
     if len(field) == 3:
         shape = field[2] if scalars.is_sequence(field[2]) else [field[2]]
         if not all(isinstance(length, int) and length > 0 for length in shape):
@@ -352,16 +371,41 @@ def _field_to_v2(name: str, dtype: ZDType[Any, Any]) -> list[Any]:
     return [name, spec["name"]]
 
 
-def _field_from_v3(field: Any) -> Field:
+def _field_from_v3(field: Any, index: int, match: Match) -> Field:
+    place = f"/configuration/fields/{index}"
     if isinstance(field, Mapping) and isinstance(field.get("name"), str) and "data_type" in field:
-        return field["name"], _match_inner(field["data_type"], field["name"], 3)
+        return field["name"], _match_inner(field["data_type"], field["name"], 3, f"{place}/data_type", match)
     if scalars.is_sequence(field) and len(field) == 2 and isinstance(field[0], str):
-        return field[0], _match_inner(field[1], field[0], 3)
+        return field[0], _match_inner(field[1], field[0], 3, f"{place}/1", match)
     raise DataTypeValidationError(f"Invalid field {field!r}. Expected an object with a 'name' and a 'data_type'.")
 
 
-def _match_inner(spec: Any, name: str, zarr_format: ZarrFormat) -> ZDType[TBaseDType, TBaseScalar]:
+class FieldTypeError(DataTypeValidationError):
+    """The data type of a field is invalid.
+
+    Parameters
+    ----------
+    reason
+        The reason.
+    pointer
+        The place: a JSON pointer from the data type of the record to that of the field.
+    """
+
+    def __init__(self, reason: str, pointer: str) -> None:
+        super().__init__(f"{reason} at {pointer}")
+        self.reason = reason
+        self.pointer = pointer
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.reason, self.pointer)
+
+
+def _match_inner(
+    spec: Any, name: str, zarr_format: ZarrFormat, pointer: str, match: Match
+) -> ZDType[TBaseDType, TBaseScalar]:
     try:
-        return data_type_registry.match_json(spec, zarr_format=zarr_format)
+        return match(spec, zarr_format=zarr_format)
+    except FieldTypeError as error:
+        raise FieldTypeError(f"in the field {name!r}: {error.reason}", pointer + error.pointer) from error
     except ValueError as error:
-        raise DataTypeValidationError(f"in the field {name!r}: {error}") from error
+        raise FieldTypeError(f"in the field {name!r}: {error}", pointer) from error

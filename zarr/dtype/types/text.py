@@ -119,6 +119,9 @@ class VariableLengthUTF8(LibraryType[Any, str], HasObjectCodec):
     # The large forms of ZEP 7 differ in how chunks are stored, which the codecs decide.
     _zarr_v3_aliases = ("large_string", "LargeString")
 
+    def _v2_name(self) -> str:
+        return "|O"
+
     @classmethod
     def from_native_dtype(cls, dtype: TBaseDType) -> Self:
         """Return the data type of numpy's ``StringDType``, which must have no object for missing values."""
@@ -134,6 +137,12 @@ class VariableLengthUTF8(LibraryType[Any, str], HasObjectCodec):
     def to_native_dtype(self) -> Any:
         """Return numpy's ``StringDType``."""
         return np.dtypes.StringDType()
+
+    @classmethod
+    def _from_json_v2(cls, data: DTypeJSON) -> Self:
+        if scalars.object_codec_of(data) == cls.object_codec_id:
+            return cls()
+        raise base.wrong_json(cls, data, "the string '|O' with the object codec 'vlen-utf8'")
 
     def _check_scalar(self, data: object) -> bool:
         return isinstance(data, (str, bytes, int, float, np.generic))

@@ -96,6 +96,9 @@ class TimeDTypeBase(LibraryType[TDType_co, TScalar_co], HasEndianness, HasItemSi
         # A view of the integer: numpy's constructors treat units "generic" and multiples each in their own way.
         return np.array([count], dtype=np.int64).view(base.native_dtype(self._v2_name().replace(">", "<")))[0]  # type: ignore[no-any-return]
 
+    def _check_scalar(self, data: object) -> bool:
+        raise NotImplementedError(type(self).__name__)
+
     def cast_scalar(self, data: object) -> TScalar_co:
         """Make a time from a count, a string in ISO 8601, a time of NumPy or of the standard library, or None."""
         if not self._check_scalar(data) or isinstance(data, bool):
