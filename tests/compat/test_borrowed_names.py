@@ -6,6 +6,7 @@ import importlib
 
 import pytest
 
+import zarr
 from zarr.core import HOMES
 
 BORROWERS = ["array", "group", "indexing", "metadata.v2", "metadata.v3", "codec_pipeline"]
@@ -35,3 +36,16 @@ def test_the_import_statements_of_programs() -> None:
 
     assert Spec is ArraySpec
     assert all([ChunkGrid, default_buffer_prototype, MemoryStore, parse_shapelike, sync])
+
+
+def test_methods_of_shards_can_be_replaced_in_the_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    codec = zarr.codecs.ShardingCodec(chunk_shape=(8,))
+    for name in ("_load_shard_index_maybe", "_load_partial_shard_maybe", "_get_chunks_per_shard"):
+        monkeypatch.setattr(zarr.codecs.ShardingCodec, name, lambda self: "replaced")
+        assert getattr(codec, name)() == "replaced"
+
+
+def test_an_unknown_type_of_a_field_is_named_by_its_place() -> None:
+    fields = [{"name": "a", "data_type": "no.such.type"}]
+    with pytest.raises(ValueError, match=r"at /configuration/fields/0/data_type$"):
+        zarr.dtype.get_data_type_from_json({"name": "struct", "configuration": {"fields": fields}}, zarr_format=3)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from types import MethodType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -378,14 +378,7 @@ class ShardingCodec(
         """Return the size of a full shard of inner chunks that keep their size."""
         return input_byte_length + self._shard_index_size(self._get_chunks_per_shard(shard_spec))
 
-    # Questions that programs for zarr-python ask by these names; others of their methods are loaded at the first use.
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if name not in _METHODS.split():
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            return MethodType(__getattr__(name), self)
+    # Questions that programs for zarr-python ask by these names; further ones are added below.
 
     def _get_chunks_per_shard(self, shard_spec: ArraySpec) -> tuple[int, ...]:
         return tuple(length // inner for length, inner in zip(shard_spec.shape, self.chunk_shape, strict=True))
@@ -426,6 +419,21 @@ class ShardingCodec(
         self, byte_setter: ByteSetter, chunk_array: NDBuffer, selection: SelectorTuple, chunk_spec: ArraySpec
     ) -> None:
         await self.bind(chunk_spec).write_part(byte_setter, chunk_array, selection)
+
+
+class _Borrowed:
+    """A method that is loaded at its first use; programs may replace it in the class."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        function = __getattr__(self.name)
+        return function if instance is None else MethodType(function, instance)
+
+
+for _name in _METHODS.split():
+    setattr(ShardingCodec, _name, _Borrowed(_name))
 
 
 def _parse_index_codecs(data: Iterable[Codec | dict[str, JSON]]) -> tuple[Codec, ...]:
