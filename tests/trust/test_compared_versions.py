@@ -204,6 +204,22 @@ def test_growth_beside_an_append(processes: list[Process], start: int, end: int,
     assert zarr.open_array(processes[2])[start : start + 4].tolist() == [7, 7, 7, 0]
 
 
+def test_growth_over_leftovers_beside_an_attribute(processes: list[Process]) -> None:
+    """The document is read again before leftovers are removed, and what it then says is kept."""
+    zarr.create_array(processes[0], data=np.ones(66, dtype="i4"), chunks=4)
+    prototype = default_buffer_prototype()
+    document = sync(processes[0].get("zarr.json", prototype))
+    one, other = (zarr.open_array(store, mode="r+") for store in processes[:2])
+    zarr.open_array(processes[3], mode="r+").append(np.full(2, 9, dtype="i4"))
+    assert document is not None
+    sync(processes[0].set("zarr.json", document))  # an append that was killed before its shape was stored
+    processes[0].after = "c/16", lambda: other.attrs.update(a=1)
+    one.resize(72)
+    found = zarr.open_array(processes[2])
+    assert dict(found.attrs) == {"a": 1}
+    assert found[66:].tolist() == [0] * 6
+
+
 @pytest.mark.parametrize("layout", [{"chunks": (1, 8)}, {"chunks": (1, 4), "shards": (2, 8)}], ids=["", "shards"])
 def test_many_chunks_at_the_edge_beside_an_append(processes: list[Process], layout: dict[str, Any]) -> None:
     zarr.create_array(processes[0], shape=(64, 5), dtype="i4", **layout)

@@ -308,7 +308,7 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
     if any(map(gt, shape, old.shape)):
         most = tuple(map(max, shape, old.shape))
         grown = new if most == shape else handle.state.reshaped(old.metadata.update_shape(most))
-        check = partial(_check_shape_steps, handle, old.shape) if compared else None
+        check = partial(_check_unchanged_steps, handle, handle.state) if compared else None
         yield from clear_leftovers_steps(grown.layout, old.shape, handle.bulk, stored, check)
     yield from publish_steps(handle, new)
     if cuts:
@@ -321,11 +321,11 @@ def _resize_steps(handle: ArrayHandle, shape: tuple[int, ...], delete_outside_ch
             raise
 
 
-def _check_shape_steps(handle: ArrayHandle, shape: tuple[int, ...]) -> Steps[None]:
-    """Begin a change again if another process has changed the shape: what is stored beyond it is no leftover."""
+def _check_unchanged_steps(handle: ArrayHandle, state: ArrayState) -> Steps[None]:
+    """Begin a change again if another process has changed the documents: what was planned is of the old ones."""
     yield from refresh_steps(handle)
-    if handle.metadata.shape != shape:
-        raise ChangedMeanwhileError(f"the shape of the array {handle.store_path.label} was {shape}")
+    if handle.state is not state:
+        raise ChangedMeanwhileError(f"the array {handle.store_path.label} was changed after it was read")
 
 
 def _refresh_and_list_steps(handle: ArrayHandle, shape: tuple[int, ...]) -> Steps[list[str] | None]:
