@@ -22,7 +22,7 @@ from zarr.types import JSON, ShapeLike
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from zarr.arrays import attributes, change
+    from zarr.arrays import attributes, change, stored
     from zarr.arrays.attributes import Attributes
     from zarr.arrays.create import unsaved
     from zarr.arrays.io import writing
@@ -37,6 +37,7 @@ else:
     indexers, info = LazyModule("zarr.arrays.methods.indexers"), LazyModule("zarr.arrays.show.info")
     pictures = LazyModule("zarr.arrays.show.pictures")
     change = LazyModule("zarr.arrays.change")
+    stored = LazyModule("zarr.arrays.stored")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
     writing = LazyModule("zarr.arrays.io.writing")
     nullable = LazyModule("zarr.dtype.types.nullable")
@@ -385,11 +386,11 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     @property
     def nchunks_initialized(self) -> int:
         """The number of stored chunks; a stored shard counts for all its chunks."""
-        return self._handle.run(change.nchunks_initialized_steps(self._handle))
+        return self._handle.run(stored.nchunks_initialized_steps(self._handle))
 
     @property
     def _nshards_initialized(self) -> int:
-        return self._handle.run(change.nshards_initialized_steps(self._handle))
+        return self._handle.run(stored.nshards_initialized_steps(self._handle))
 
     def nbytes_stored(self) -> int:
         """Return the number of bytes in the store, metadata included.
@@ -404,7 +405,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         >>> zarr.array([1, 2, 3]).nbytes_stored() > 24
         True
         """
-        return self._handle.run(change.nbytes_stored_steps(self._handle))
+        return self._handle.run(stored.nbytes_stored_steps(self._handle))
 
     def info_complete(self) -> ArrayInfo:
         """Summarize the array and its stored chunks; this lists the store.

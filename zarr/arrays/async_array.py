@@ -28,7 +28,7 @@ from zarr.storage.resolve import make_store_path, resolve_store_path
 from zarr.types import JSON, ShapeLike, ZarrFormat
 
 if TYPE_CHECKING:
-    from zarr.arrays import change
+    from zarr.arrays import change, stored
     from zarr.arrays.create import unsaved
     from zarr.arrays.io import foreign_pipeline, writing
     from zarr.arrays.io import read_many as many
@@ -45,6 +45,7 @@ else:
     view = LazyModule("zarr.arrays.views.view")
     info = LazyModule("zarr.arrays.show.info")
     change = LazyModule("zarr.arrays.change")
+    stored = LazyModule("zarr.arrays.stored")
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     many = LazyModule("zarr.arrays.io.read_many")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
@@ -312,10 +313,10 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         -------
         int
         """
-        return await self._run(change.nchunks_initialized_steps(self._handle))
+        return await self._run(stored.nchunks_initialized_steps(self._handle))
 
     async def _nshards_initialized(self) -> int:
-        return await self._run(change.nshards_initialized_steps(self._handle))
+        return await self._run(stored.nshards_initialized_steps(self._handle))
 
     async def nbytes_stored(self) -> int:
         """Add up the bytes of the array in the store, its documents included.
@@ -324,7 +325,7 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         -------
         int
         """
-        return await self._run(change.nbytes_stored_steps(self._handle))
+        return await self._run(stored.nbytes_stored_steps(self._handle))
 
     async def info_complete(self) -> ArrayInfo:
         """Return a summary with the number of stored chunks and bytes.

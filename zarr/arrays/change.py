@@ -1,4 +1,4 @@
-"""Operations on an open array besides reading and writing elements: resize, append, attributes, counts.
+"""Changes of an open array besides its elements: resize, append, attributes.
 
 The order of requests is part of the rule. In stores that take contents first (those of this library), an append writes
 data first and the shape last, so that a reader never sees a shape without its data; shrinking writes the shape first
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 import zarr_core
-from zarr._lazy import LazyModule, hashlib
+from zarr._lazy import LazyModule
 from zarr.abc.store import takes_contents_first
 from zarr.abc.stores.abilities import AT_HAND
 from zarr.arrays.documents import node_keys, record_steps
@@ -652,51 +652,3 @@ def checked_axis(layout: ArrayLayout, added: tuple[int, ...], axis: int) -> int:
         f"shape of data to append is not compatible with the array. The shape of the data is {added} and the shape of "
         f"the array is {shape}. All dimensions must match except for the dimension being appended ({axis})."
     )
-
-
-# ----------------------------------------------------------------------------------------------- stored chunks
-
-
-def stored_chunks_steps(handle: ArrayHandle) -> Steps[list[tuple[int, ...]]]:
-    """Return the coordinates of the stored chunks (or shards), found by one listing."""
-    layout = handle.state.layout
-    keys = yield List(layout.key_folder)
-    found = (layout.coords_of(key) for key in keys)
-    return [coords for coords in found if coords is not None]
-
-
-def nchunks_initialized_steps(handle: ArrayHandle) -> Steps[int]:
-    """Return the number of stored chunks; a stored shard counts for all its inner chunks."""
-    stored = yield from stored_chunks_steps(handle)
-    layout = handle.state.layout
-    inner = layout.inner
-    if inner is None:
-        return len(stored)
-    total = 0
-    for coords in stored:
-        axes = zip(layout.outer.axes, coords, inner, strict=True)
-        total += math.prod(axis.chunk_length(i) // n for axis, i, n in axes)
-    return total
-
-
-def nshards_initialized_steps(handle: ArrayHandle) -> Steps[int]:
-    """Return the number of stored objects with chunk data."""
-    return len((yield from stored_chunks_steps(handle)))
-
-
-def nbytes_stored_steps(handle: ArrayHandle) -> Steps[int]:
-    """Return the number of bytes of all keys of the array, metadata included."""
-    keys = yield List(handle.store_path.path)
-    sizes = yield Gather(ask_steps(Size(key)) for key in keys)
-    return sum(size for size in sizes if size is not None)
-
-
-def digest_steps(handle: ArrayHandle, hashname: str) -> Steps[bytes]:
-    """Return the checksum of all stored values of an array, in the order of their places, and of its documents."""
-    checksum = hashlib.new(hashname)
-    layout = handle.layout
-    keys = map(layout.key, cells([range(n) for n in layout.outer.cdata_shape]))
-    for key in (*keys, *node_keys(handle).values()):
-        value = yield Get(key)
-        checksum.update(b"" if value is None else value.to_bytes())
-    return checksum.digest()

@@ -12,7 +12,6 @@ from zarr.abc.store import Store
 from zarr.api.asynchronous import create_array, from_array, get_array_metadata
 from zarr.arrays.array import Array
 from zarr.arrays.async_array import AsyncArray
-from zarr.arrays.change import stored_chunks_steps
 from zarr.arrays.create import steps as creation
 from zarr.arrays.create.codecs import *
 from zarr.arrays.create.codecs import choose_codecs_v2, choose_codecs_v3
@@ -21,6 +20,7 @@ from zarr.arrays.create.steps import *
 from zarr.arrays.create.version2 import like_parameters
 from zarr.arrays.handle import parse_metadata as parse_array_metadata
 from zarr.arrays.methods.properties import ArrayFace
+from zarr.arrays.stored import stored_chunks_steps
 from zarr.buffer.core import BufferPrototype
 from zarr.chunks import ChunkGrid
 from zarr.chunks.keys import ChunkKeyEncoding, ChunkKeyEncodingLike, parse_chunk_key_encoding

@@ -23,12 +23,13 @@ from zarr.storage.path import StorePath
 from zarr.types import parse_shapelike
 
 if TYPE_CHECKING:
-    from zarr.arrays import change
+    from zarr.arrays import change, stored
     from zarr.arrays.create import codecs
     from zarr.runners.locks import synchronizers
 else:
     codecs, synchronizers = LazyModule("zarr.arrays.create.codecs"), LazyModule("zarr.runners.locks.synchronizers")
     change = LazyModule("zarr.arrays.change")
+    stored = LazyModule("zarr.arrays.stored")
 
 
 class OlderMembers(OlderNodeMembers, ArrayFace):
@@ -136,7 +137,7 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         >>> len(zarr.array([1, 2]).digest("md5"))
         16
         """
-        found: bytes = self._run(change.digest_steps(self._handle, hashname))
+        found: bytes = self._run(stored.digest_steps(self._handle, hashname))
         return found
 
     def hexdigest(self, hashname: str = "sha1") -> str:

@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from zarr.abc.stores.abilities import AT_HAND
-from zarr.arrays.change import nbytes_stored_steps, stored_chunks_steps
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.show.html import attributes_table, chunk_grid_svg, page, table
+from zarr.arrays.stored import nbytes_stored_steps, stored_chunks_steps
 from zarr.steps.requests import Steps
 from zarr.types import MemoryOrder, ZarrFormat, printable
 

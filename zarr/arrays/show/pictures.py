@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from zarr._lazy import load_extra
-from zarr.arrays.change import stored_chunks_steps
 from zarr.arrays.show.cf import coordinate, decode, dimension_names, label_of
+from zarr.arrays.stored import stored_chunks_steps
 from zarr.arrays.views.composition import Index, ViewSelection, compose, stored_items, whole
 from zarr.dtype.scalars import is_small
 
