@@ -23,15 +23,15 @@ from zarr.types import AccessModeLiteral
 
 if TYPE_CHECKING:
     from zarr.storage import url as _url
+    from zarr.storage.zip import container as _zip
 else:
     _url = LazyModule("zarr.storage.url")
+    _zip = LazyModule("zarr.storage.zip.container")
 
 StoreLike: TypeAlias = Store | StorePath | Path | str | MutableMapping[str, Any]
 """The values that can be given for a store: a store or a place in one, a path, a URL, a mapping or an FSMap."""
 
 _ZIP_MODES: Final[dict[str | None, str]] = {"r": "r", "r+": "a", "a": "a", "w": "w", "w-": "x", None: "a"}
-_ZIP_STARTS: Final = (b"PK\3\4", b"PK\5\6")
-"""The first bytes of a zip file: an entry, or the end of an archive without entries."""
 _SUFFIXES: Final = {suffix: name for name, (_, _, suffixes, _) in STORES.items() for suffix in suffixes.split()}
 """The stores of files, by the suffixes of file names."""
 _ENDS: Final = tuple(_SUFFIXES)
@@ -71,7 +71,7 @@ def looks_like_zip(path: str) -> bool:
             start = file.read(4)
     except OSError:
         return is_named and not os.path.exists(path)
-    return start in _ZIP_STARTS or (is_named and not start)
+    return start in (_zip.LOCAL_SIGNATURE, _zip.END_SIGNATURE) or (is_named and not start)
 
 
 def _of_suffix(place: str, path: str) -> Any:
