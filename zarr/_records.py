@@ -174,7 +174,8 @@ class _Asked:
         home: Any = next(cls for cls in owner.__mro__ if vars(cls).get(self.name) is self)
         # A class that has the annotations and defaults of this one, and no bases that would react.
         members = {name: dataclasses.field(**options) for name, options in self.own.items()}
-        named = {"__module__": home.__module__, "__annotations__": self.kinds}
+        # With a text of its own, for which the module would read the signature of the class.
+        named = {"__module__": home.__module__, "__annotations__": self.kinds, "__doc__": home.__doc__ or home.__name__}
         like: Any = type(home.__name__, (), {**named, **members})
         dataclasses.dataclass(init=False, repr=False, **self.options)(like)
         inherited: dict[str, Any] = {}

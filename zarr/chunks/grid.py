@@ -6,15 +6,17 @@ import math
 import operator
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 import zarr_core
+from zarr._records import field, record, set_values
 from zarr.chunks.shapes import block_of, cells, parse_shape
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 @runtime_checkable
@@ -138,7 +140,7 @@ class DimensionGrid(Protocol):
         """
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class FixedDimension:
     """An axis cut into chunks of one length; the last may overhang the array.
 
@@ -167,13 +169,13 @@ class FixedDimension:
     nchunks: int = field(init=False, repr=False)
     ngridcells: int = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        if self.size < 1:
-            raise ValueError(f"FixedDimension size must be >= 1, got {self.size}")
-        if self.extent < 0:
-            raise ValueError(f"FixedDimension extent must be >= 0, got {self.extent}")
-        count = -(-self.extent // self.size)
-        self.__dict__.update(nchunks=count, ngridcells=count)
+    def __init__(self, size: int, extent: int) -> None:
+        if size < 1:
+            raise ValueError(f"FixedDimension size must be >= 1, got {size}")
+        if extent < 0:
+            raise ValueError(f"FixedDimension extent must be >= 0, got {extent}")
+        count = -(-extent // size)
+        set_values(self, size=size, extent=extent, nchunks=count, ngridcells=count)
 
     def index_to_chunk(self, idx: int) -> int:
         """Return the number of the chunk with the element ``idx``; raise `IndexError` outside of the array."""
@@ -219,7 +221,7 @@ class FixedDimension:
         return zarr_core.RegularAxis(self.extent, self.size)
 
 
-@dataclass(frozen=True, init=False)
+@record(frozen=True)
 class VaryingDimension:
     """An axis cut into chunks whose lengths are listed.
 
@@ -261,9 +263,7 @@ class VaryingDimension:
         if extent > cumulative[-1]:
             raise ValueError(f"VaryingDimension extent {extent} exceeds sum of edges {cumulative[-1]}")
         count = bisect_right(cumulative, extent - 1) + 1 if extent else 0
-        # The class is frozen, so its fields are set through ``__dict__``, all at once.
-        self.__dict__.update(edges=lengths, cumulative=cumulative, extent=extent)
-        self.__dict__.update(nchunks=count, ngridcells=len(lengths))
+        set_values(self, edges=lengths, cumulative=cumulative, extent=extent, nchunks=count, ngridcells=len(lengths))
 
     def index_to_chunk(self, idx: int) -> int:
         """Return the number of the chunk with the element ``idx``; raise `IndexError` outside of the array."""
@@ -312,7 +312,7 @@ class VaryingDimension:
         return zarr_core.VaryingAxis(self.extent, self.edges)
 
 
-@dataclass(frozen=True)
+@record(frozen=True)
 class ChunkSpec:
     """One chunk: its place in the array, and its shape for the codecs.
 
@@ -334,6 +334,9 @@ class ChunkSpec:
     slices: tuple[slice, ...]
     codec_shape: tuple[int, ...]
 
+    def __init__(self, slices: tuple[slice, ...], codec_shape: tuple[int, ...]) -> None:
+        set_values(self, slices=slices, codec_shape=codec_shape)
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the part that lies inside the array."""
@@ -345,7 +348,7 @@ class ChunkSpec:
         return self.shape != self.codec_shape
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@record(frozen=True)
 class ChunkGrid:
     """The chunk grid of an array of known shape.
 
@@ -367,7 +370,7 @@ class ChunkGrid:
     _dimensions: tuple[DimensionGrid, ...]
 
     def __init__(self, *, dimensions: tuple[DimensionGrid, ...]) -> None:
-        object.__setattr__(self, "_dimensions", tuple(dimensions))
+        set_values(self, _dimensions=tuple(dimensions))
 
     def __repr__(self) -> str:
         sizes = ", ".join([dim._size_repr for dim in self._dimensions])

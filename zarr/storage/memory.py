@@ -7,19 +7,25 @@ import threading
 import weakref
 from collections.abc import Iterable, MutableMapping
 from itertools import count
-from typing import Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
+from zarr._lazy import LazyModule
 from zarr._process import at_fork
 from zarr.abc.store import BulkAccess, ByteRequest
 from zarr.abc.stores.changes import Changes, removed_first
-from zarr.buffer import cpu, gpu
+from zarr.buffer import cpu
 from zarr.buffer.core import Buffer, BufferPrototype
-from zarr.storage import url as store_url
 from zarr.storage.checks import SameObject, check_buffer, frozen
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, keys_below, normalize_path, only_keys
 from zarr.storage.mapping import MappingProtocol
 from zarr.storage.ranges import slice_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
+
+if TYPE_CHECKING:
+    from zarr.buffer import gpu
+    from zarr.storage import url as store_url
+else:
+    gpu, store_url = LazyModule("zarr.buffer.gpu"), LazyModule("zarr.storage.url")
 
 _CHANGES = threading.RLock()
 """Held while many keys of a dictionary change in one step: by all stores, since several may share one dictionary."""
@@ -55,8 +61,6 @@ class MemoryStore(MappingProtocol, TransactionStore):
     _store_dict: MutableMapping[str, Buffer]
     _start: str = ""
     """The common prefix of the keys of this store in the dictionary; see :class:`ManagedMemoryStore`."""
-    _made_in_bulk: ClassVar[type[Buffer]] = cpu.Buffer
-    """The class of the values that the core stores."""
 
     def __init__(self, store_dict: MutableMapping[str, Buffer] | None = None, *, read_only: bool = False) -> None:
         super().__init__(read_only=read_only)
@@ -247,6 +251,11 @@ class MemoryStore(MappingProtocol, TransactionStore):
         """Return that values are used in place."""
         return BulkAccess("buffers", get_many=self._get_payloads, set_many=self._set_payloads, in_place=True)
 
+    @staticmethod
+    def _buffer_class() -> type[Buffer]:
+        """Return the class of the values that the core stores."""
+        return cpu.Buffer
+
     def _get_payloads(self, keys: list[str]) -> list[Any]:
         # One call for all keys: ten thousand small chunks must not cost a Python frame each.
         names = [self._start + key for key in keys] if self._start else keys
@@ -255,7 +264,7 @@ class MemoryStore(MappingProtocol, TransactionStore):
 
     def _set_payloads(self, items: list[tuple[str, Any]]) -> None:
         self._check_writable()
-        make = self._made_in_bulk.from_bytes
+        make = self._buffer_class().from_bytes
         for key, payload in items:
             if payload is None:
                 self._store_dict.pop(self._start + key, None)
@@ -283,8 +292,6 @@ class GpuMemoryStore(MemoryStore):
     >>> store = GpuMemoryStore()  # doctest: +SKIP
     """
 
-    _made_in_bulk = gpu.Buffer
-
     def __init__(self, store_dict: MutableMapping[str, gpu.Buffer] | None = None, *, read_only: bool = False) -> None:
         super().__init__(cast("MutableMapping[str, Buffer] | None", store_dict), read_only=read_only)
 
@@ -305,6 +312,10 @@ class GpuMemoryStore(MemoryStore):
     def bulk_access(self) -> BulkAccess | None:
         """Return that values are copied, since the core reads host memory only."""
         return BulkAccess("buffers", get_many=self._get_payloads, set_many=self._set_payloads)
+
+    @staticmethod
+    def _buffer_class() -> type[Buffer]:
+        return gpu.Buffer
 
     def _kept(self, value: Buffer) -> Buffer:
         return value if isinstance(value, gpu.Buffer) else gpu.Buffer.from_buffer(value)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
+from zarr._records import record, set_values
 from zarr.buffer.core import Buffer, BufferPrototype
 
 
@@ -97,7 +97,7 @@ async def set_or_delete(byte_setter: ByteSetter, value: Buffer | None) -> None:
         await byte_setter.set(value)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class RangeByteRequest:
     """The bytes from ``start`` up to, not including, ``end``.
 
@@ -112,8 +112,11 @@ class RangeByteRequest:
     start: int
     end: int
 
+    def __init__(self, start: int, end: int) -> None:
+        set_values(self, start=start, end=end)
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True)
 class OffsetByteRequest:
     """The bytes from ``offset`` to the end.
 
@@ -125,8 +128,11 @@ class OffsetByteRequest:
 
     offset: int
 
+    def __init__(self, offset: int) -> None:
+        set_values(self, offset=offset)
 
-@dataclass(frozen=True, slots=True)
+
+@record(frozen=True)
 class SuffixByteRequest:
     """The last ``suffix`` bytes.
 
@@ -138,11 +144,14 @@ class SuffixByteRequest:
 
     suffix: int
 
+    def __init__(self, suffix: int) -> None:
+        set_values(self, suffix=suffix)
+
 
 ByteRequest: TypeAlias = RangeByteRequest | OffsetByteRequest | SuffixByteRequest
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True)
 class MergedRequest:
     """One request that reads several ranges: its range, and the parts to cut out of the answer.
 
@@ -156,6 +165,9 @@ class MergedRequest:
 
     byte_range: ByteRequest | None
     members: tuple[tuple[int, slice | None], ...]
+
+    def __init__(self, byte_range: ByteRequest | None, members: tuple[tuple[int, slice | None], ...]) -> None:
+        set_values(self, byte_range=byte_range, members=members)
 
     def split(self, answer: Buffer) -> list[tuple[int, Buffer]]:
         """Cut the answer into the requested parts."""

@@ -12,7 +12,7 @@ from zarr.abc.numcodec import Numcodec
 from zarr.codecs.base import described
 from zarr.codecs.bytes import BytesCodec
 from zarr.codecs.zstd import ZstdCodec
-from zarr.dtype import VariableLengthBytes, VariableLengthUTF8, ZDType
+from zarr.dtype import ZDType
 from zarr.errors import UnnamedCodecError, WrongTypeError
 from zarr.registry import get_numcodec
 
@@ -71,9 +71,9 @@ def default_serializer_v3(dtype: ZDType[Any, Any]) -> ArrayBytesCodec:
     BytesCodec(endian=None)
     """
     refuse_unknown_objects(dtype)
-    if isinstance(dtype, VariableLengthUTF8):
+    if instance_of(dtype, "zarr.dtype.types.text", "VariableLengthUTF8"):
         return vlen_utf8.VLenUTF8Codec()
-    if isinstance(dtype, VariableLengthBytes):
+    if instance_of(dtype, "zarr.dtype.types.binary", "VariableLengthBytes"):
         return vlen_utf8.VLenBytesCodec()
     if instance_of(dtype, "zarr.dtype.types.nullable", "Nullable"):
         inner = cast("Nullable", dtype)

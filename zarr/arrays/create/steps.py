@@ -19,7 +19,6 @@ from zarr.arrays.layout import foreign_buffers
 from zarr.chunks import create_chunk_grid_metadata, normalize_chunks, resolve_outer_and_inner_chunks
 from zarr.chunks.keys import ChunkKeyEncodingLike, V2ChunkKeyEncoding, parse_chunk_key_encoding
 from zarr.chunks.spec import ArrayConfigLike, parse_array_config
-from zarr.codecs.crc32c_ import Crc32cCodec
 from zarr.defaults import settings
 from zarr.dtype import ZDType, parse_dtype
 from zarr.errors import ZarrRuntimeWarning
@@ -37,9 +36,9 @@ from zarr.types import ShapeLike, ZarrFormat, parse_shapelike
 
 if TYPE_CHECKING:
     from zarr.chunks import ChunkGridMetadata
-    from zarr.codecs import sharding
+    from zarr.codecs import crc32c_, sharding
 else:
-    sharding = LazyModule("zarr.codecs.sharding")
+    crc32c_, sharding = LazyModule("zarr.codecs.crc32c_"), LazyModule("zarr.codecs.sharding")
 
 
 def default_zarr_format(store: Store | None = None) -> ZarrFormat:
@@ -153,8 +152,8 @@ def _metadata_v3(
     shards, encoding, names = given["shards"], given["chunk_key_encoding"], given["dimension_names"]
     transformers = given["storage_transformers"]
     codecs = choose_codecs_v3(zdtype, given["filters"], given["serializer"], given["compressors"])
-    if given["checksum"] and not isinstance(codecs[-1], Crc32cCodec):
-        codecs = (*codecs, Crc32cCodec())
+    if given["checksum"] and not isinstance(codecs[-1], crc32c_.Crc32cCodec):
+        codecs = (*codecs, crc32c_.Crc32cCodec())
     outer, codecs = with_shards(common["shape"], grid, shards, zdtype, codecs)
     return ArrayV3Metadata(
         data_type=zdtype,
