@@ -412,13 +412,14 @@ class Store(ABC):
         ExceptionGroup
             If a request fails; it holds a FileNotFoundError if the key has no value.
         """
-        if not isinstance(self, protocols.SupportsGetSync):
+        get_sync = getattr(self, "get_sync", None)  # an isinstance with a protocol takes longer than the read
+        if get_sync is None:
             raise TypeError(f"{type(self).__name__} does not support synchronous reads")
         results: builtins.list[tuple[int, Buffer | None]] = []
         try:
             limits = {"max_gap_bytes": max_gap_bytes, "max_coalesced_bytes": max_coalesced_bytes}
             for request in protocols.merge_requests(byte_ranges, **limits):
-                answer = self.get_sync(key, prototype=prototype, byte_range=request.byte_range)
+                answer = get_sync(key, prototype=prototype, byte_range=request.byte_range)
                 if answer is None:
                     raise FileNotFoundError(key)
                 results += request.split(answer)

@@ -194,6 +194,8 @@ def merge_requests(
     >>> [r.byte_range for r in merge_requests([far, near], max_gap_bytes=2, max_coalesced_bytes=100)]
     [RangeByteRequest(start=0, end=6)]
     """
+    if len(byte_ranges) == 1:
+        return [MergedRequest(byte_ranges[0], ((0, None),))]
     ranges = [(i, r) for i, r in enumerate(byte_ranges) if isinstance(r, RangeByteRequest)]
     merged: list[MergedRequest] = []
     group: list[tuple[int, RangeByteRequest]] = []
