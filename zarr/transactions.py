@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections.abc import Container, Iterable, Mapping
+from functools import partial
+from itertools import compress
 from typing import Any, Self
 
 from zarr._lazy import asyncio, instance_of
@@ -18,7 +20,7 @@ from zarr.chunks.spec import parse_array_config
 from zarr.errors import TransactionConflictError
 from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
-from zarr.runners.concurrency import wait_until_done
+from zarr.runners.concurrency import concurrency, wait_until_done, windowed
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import in_order, lock_folder, lock_paths
 from zarr.runners.sync import collect_aiterator, sync
@@ -27,7 +29,7 @@ from zarr.steps.requests import LockScope
 from zarr.storage import StoreLike
 from zarr.storage.keys import METADATA_NAMES, is_below_any, nearest_above
 from zarr.storage.resolve import resolve_store
-from zarr.storage.wrappers.overlay import OverlayStore, check_expected, is_expected
+from zarr.storage.wrappers.overlay import OverlayStore, check_expected
 
 
 class Transaction(OverlayStore):
@@ -173,8 +175,8 @@ def transaction(store: StoreLike, *, storage_options: dict[str, Any] | None = No
     The result is a store: open groups and arrays on it, read and write them. At the end of the ``with`` block all
     changes are stored; after an exception none. On SQLite and LMDB that is one step for every reader, also in a zip
     file, which is committed. A local store is changed chunks first and metadata documents last, by a journal: if the
-    process dies in between, the next program that opens the store completes the changes. Other stores are changed in
-    the same order, without a journal.
+    process dies in between, the next program that opens the store completes the changes. Other stores have no journal:
+    object stores that compare versions are changed documents first, all others as local ones.
 
     Until then the changes are kept encoded in memory. If another writer changes a value that the transaction has read
     and changed, a node that it has moved, or a metadata document that it has read, the transaction fails and stores
@@ -223,56 +225,93 @@ def apply_in_order(store: SyncStore, changes: Changes) -> None:
     parents first; last come deletions. A crash leaves a part of it done. In stores that do not take contents first,
     chunks are deleted before the documents and stored after them.
 
+    In a store that compares and swaps, the values that depend on what was read are stored before all others, each on
+    condition that it is unchanged: of two transactions that append to one array only one may store chunks.
+
     Raises
     ------
     TakenError
-        If a key does not hold its expected value. A store that can compare and swap also checks each document at the
-        moment it is written.
+        If a key does not hold its expected value; nothing has changed then.
     """
-
-    def read(key: str) -> object:
-        value = store.get_sync(key)
-        return None if value is None else value.as_numpy_array()
-
-    check_expected(changes, read)
+    keys = [*changes.absent, *changes.digests]
+    found = dict(zip(keys, store.get_many_sync(keys, default_buffer_prototype()), strict=True))
+    check_expected(changes, lambda key: None if (value := found[key]) is None else value.as_numpy_array())
+    put = {key: value for key, value in changes.values.items() if value is not None}
+    gone = sorted((key for key in changes.values if key not in put), key=is_document, reverse=True)
+    if store.supports_set_if_match:
+        for key in _put_compared(store, put, {key: found[key] for key in changes.digests}, changes.removed):
+            del put[key]
     for folder in changes.removed:
         for name in sorted(METADATA_NAMES):
             store.delete_sync(f"{folder}/{name}" if folder else name)
         store.delete_dir_sync(folder)
-    put = {key: value for key, value in changes.values.items() if value is not None}
-    gone = sorted((key for key in changes.values if key not in put), key=is_document, reverse=True)
-    early, removed = takes_contents_first(store), frozenset(changes.removed)
+    documents = sorted(filter(is_document, put), key=_depth)
+    chunks = [(key, value) for key, value in put.items() if not is_document(key)]
+    early = takes_contents_first(store)
     if early:
-        _put_chunks(store, put)
+        store.set_many_sync(chunks)
     else:
-        _delete(store, (key for key in gone if not is_document(key)))
-    for key in sorted(filter(is_document, put), key=lambda key: (key.count("/"), key)):
-        _put_document(store, key, put[key], changes, removed)
+        store.set_many_sync([(key, None) for key in gone if not is_document(key)])
+    for key in documents:
+        store.set_sync(key, put[key])
     if not early:
-        _put_chunks(store, put)
-    _delete(store, (key for key in gone if early or is_document(key)))
+        store.set_many_sync(chunks)
+    for key in gone:
+        if early or is_document(key):
+            store.delete_sync(key)
 
 
-def _put_chunks(store: SyncStore, values: Mapping[str, Buffer]) -> None:
-    for key, value in values.items():
-        if not is_document(key):
-            store.set_sync(key, value)
+def _depth(key: str) -> tuple[int, str]:
+    return key.count("/"), key
 
 
-def _delete(store: SyncStore, keys: Iterable[str]) -> None:
-    for key in keys:
-        store.delete_sync(key)
+def _put_compared(
+    store: SyncStore, values: Mapping[str, Buffer], found: Mapping[str, Buffer | None], removed: Container[str]
+) -> list[str]:
+    """Store the values that replace what was read, if it is unchanged; return their keys.
+
+    Documents come first, parents before the nodes below them. If one value was changed, those stored before it are put
+    back. Nothing is compared below removed nodes.
+
+    Raises
+    ------
+    TakenError
+    """
+    keys = [key for key in found if key in values and not is_below_any(key, removed)]
+    documents = [[key] for key in sorted(filter(is_document, keys), key=_depth)]
+    stored: list[str] = []
+    try:
+        for together in (*documents, [key for key in keys if not is_document(key)]):
+            answers = _set_if_match(store, [(key, values[key], found[key]) for key in together])
+            stored += compress(together, answers)
+            for key, answer in zip(together, answers, strict=True):
+                if not answer:
+                    raise TakenError(key)
+    except NotImplementedError:
+        return stored  # of its class, but over a service that does not compare: its values are replaced as they are
+    except BaseException:
+        for key in reversed(stored):
+            _put_back(store, key, values[key], found[key])
+        raise
+    return stored
 
 
-def _put_document(store: SyncStore, key: str, value: Buffer, changes: Changes, removed: Container[str]) -> None:
-    if not store.supports_set_if_match or key not in changes.digests:
-        store.set_sync(key, value)
+def _set_if_match(store: SyncStore, items: list[tuple[str, Buffer, Buffer | None]]) -> list[bool]:
+    """Store values on condition that the keys hold the expected ones; return for each if it was stored."""
+    if isinstance(store, BlockingView):
+        return store.set_many_if_match_sync(items)
+    return [store.set_if_match_sync(*item) for item in items]
+
+
+def _put_back(store: SyncStore, key: str, own: Buffer, before: Buffer | None) -> None:
+    """Store the earlier value of a key again, unless another writer has replaced the own one."""
+    now = store.get_sync(key)
+    if now is None or now.to_bytes() != own.to_bytes():
         return
-    found = store.get_sync(key)
-    expected = None if is_below_any(key, removed) else changes.digests[key]
-    same = is_expected(None if found is None else found.as_numpy_array(), expected)
-    if not same or not store.set_if_match_sync(key, value, found):
-        raise TakenError(key)
+    if before is None:
+        store.delete_sync(key)
+    else:
+        store.set_if_match_sync(key, before, now)
 
 
 def _blocking(name: str) -> Any:
@@ -332,6 +371,17 @@ class BlockingView(SyncStore):
         """Return the values of many keys."""
         wanted = prototype or default_buffer_prototype()
         return sync(self._store.get_partial_values(wanted, [(key, None) for key in keys]))
+
+    def set_many_if_match_sync(self, items: Iterable[tuple[str, Buffer, Buffer | None]]) -> list[bool]:
+        """Store values on condition that the keys hold the expected ones, several at a time."""
+        return sync(windowed((partial(self._store.set_if_match, *item) for item in items), concurrency()))
+
+    def set_many_sync(self, items: Iterable[tuple[str, Buffer | None]]) -> None:
+        """Store many values, several at a time; None removes a key."""
+        values = dict(items)
+        sync(self._store._set_many([(key, value) for key, value in values.items() if value is not None]))
+        for key in [key for key, value in values.items() if value is None]:
+            self.delete_sync(key)
 
 
 def lock_files(

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import methodcaller
 from threading import Thread
 from typing import Any
 
@@ -21,6 +22,7 @@ import zarr
 from tests.trust.together import rounds, run_together
 from zarr.buffer.core import default_buffer_prototype
 from zarr.core.sync import sync
+from zarr.errors import TransactionConflictError
 from zarr.storage import FsspecStore, ObjectStore
 
 stores = pytest.importorskip("obstore.store", reason="obstore is not installed")
@@ -183,6 +185,86 @@ def test_an_append_that_another_one_precedes_comes_after_it(processes: list[Proc
     processes[0].after = "zarr.json", lambda: other.append(np.full(6, 7, dtype="i4"))
     assert one.append(np.full(4, 5, dtype="i4")) == (10,)
     assert zarr.open_array(processes[2])[...].tolist() == [7] * 6 + [5] * 4
+
+
+def in_transactions(store: Any, change: Callable[[Any], Any]) -> None:
+    """Make a change in a transaction, again after each conflict."""
+    while True:
+        try:
+            with zarr.transaction(store) as changes:
+                change(zarr.open_array(changes, mode="r+"))
+            return
+        except TransactionConflictError:
+            pass
+
+
+@pytest.mark.parametrize("layout", [{"chunks": 4}, {"chunks": 2, "shards": 8}])
+@pytest.mark.parametrize("length", [8, 3])
+def test_transactions_that_append(processes: list[Process], layout: dict[str, Any], length: int) -> None:
+    """Chunks are stored only by the transaction whose document is: those of the others would stand over its own."""
+    zarr.create_array(processes[0], shape=0, dtype="i4", fill_value=-1, **layout)
+    turns = rounds(3, 50)
+
+    def append(number: int) -> None:
+        for turn in range(turns):
+            values = np.full(length, 10 * turn + number, dtype="i4")
+            in_transactions(processes[number], methodcaller("append", values))
+
+    run_together([partial(append, number) for number in range(4)])
+    found = zarr.open_array(processes[0])[:].reshape(-1, length)
+    assert (found == found[:, :1]).all()
+    assert sorted(found[:, 0]) == sorted(10 * turn + number for turn in range(turns) for number in range(4))
+
+
+@pytest.mark.parametrize("layout", ["chunks", "shards"])
+def test_transactions_on_parts_of_chunks(processes: list[Process], layout: str) -> None:
+    zarr.create_array(processes[0], shape=(16, 16), dtype="i4", **LAYOUTS[layout])
+    turns = rounds(3, 50)
+
+    def count(number: int) -> None:
+        for turn in range(turns):
+            in_transactions(processes[number], methodcaller("__setitem__", (slice(None), number), turn + 1))
+
+    run_together([partial(count, number) for number in range(4)])
+    found = zarr.open_array(processes[0])[:]
+    assert (found[:, :4] == turns).all()
+    assert not found[:, 4:].any()
+
+
+@pytest.mark.parametrize("key", ["b/zarr.json", "b/c/0"])
+def test_a_transaction_that_conflicts_is_taken_back(processes: list[Process], key: str) -> None:
+    store = processes[0]
+    for name in "ab":
+        zarr.create_array(store, name=name, data=np.arange(8), chunks=4, attributes={"n": 0})
+    other = zarr.open_group(processes[1])["b"]
+
+    def act() -> None:
+        if key.endswith("json"):
+            other.attrs["n"] = 2
+        else:
+            other[1] = 20
+
+    with pytest.raises(TransactionConflictError), zarr.transaction(store) as changes:
+        group = changes.group()
+        for name in "ab":
+            group[name].attrs["m"] = 1
+            group[name].append(np.full(6, 9))
+            group[name][0] = 10
+        created = group.create_array("new", data=np.ones(4))
+        assert created.shape == (4,)
+        # The first reading is that of the comparison: what happens after it is noticed by the storing alone.
+        store.after = key, act
+    group = zarr.open_group(processes[2])
+    assert (dict(group["a"].attrs), group["a"][:].tolist()) == ({"n": 0}, list(range(8)))
+    expected = {"n": 2} if key.endswith("json") else {"n": 0}
+    assert (dict(group["b"].attrs), group["b"].shape) == (expected, (8,))
+    assert group["b"][:].tolist() == [0, 1 if key.endswith("json") else 20, *range(2, 8)]
+    assert sorted(group) == ["a", "b"]
+    assert not any(name.startswith(("new", "a/c/2", "b/c/2")) for name in sync(_listed(store)))
+
+
+async def _listed(store: Any) -> list[str]:
+    return [key async for key in store.list()]
 
 
 @pytest.mark.parametrize(
@@ -374,7 +456,10 @@ def test_a_service_without_conditions_is_used_without_them(
             array[:4] = 1
             array[4:6] = 2
             array.attrs["a"] = 1
-        assert array[...].tolist() == [1, 1, 1, 1, 2, 2, 0, 0]
+            with zarr.transaction(store) as changes:
+                zarr.open_array(changes)[6] = 3
+                zarr.open_array(changes).append([4])
+        assert zarr.open_array(store)[...].tolist() == [1, 1, 1, 1, 2, 2, 3, 0, 4]
         assert dict(zarr.open_array(store).attrs) == {"a": 1}
         refusals = [record for record in caplog.records if "conditional requests" in record.message]
         assert len(refusals) == 1
@@ -423,9 +508,7 @@ async def _get(store: ObjectStore[Any], key: str) -> Any:
 @pytest.mark.parametrize("locking", ["auto", "process", "thread"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_whole_chunks_of_fill_values(processes: list[Process], locking: str, layout: str) -> None:
-    array = zarr.create_array(
-        processes[0], shape=(16, 16), dtype="i4", config={"locking": locking}, **LAYOUTS[layout]
-    )
+    array = zarr.create_array(processes[0], shape=(16, 16), dtype="i4", config={"locking": locking}, **LAYOUTS[layout])
     array[...] = 5
     array[:8] = 0
     np.testing.assert_array_equal(zarr.open_array(processes[1])[:, 0], [0] * 8 + [5] * 8)
