@@ -1,4 +1,4 @@
-"""Changes that every store can make by its own reads and writes: replace parts of values, and rename."""
+"""Changes of several values: parts that are replaced, a renaming, the order in which nodes are removed, stages."""
 
 from __future__ import annotations
 
