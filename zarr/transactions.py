@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from _thread import get_ident
 from collections.abc import Container, Iterable, Mapping
+from contextlib import suppress
 from functools import partial
-from itertools import compress
 from typing import Any, Self
 
 from zarr._lazy import asyncio, instance_of
@@ -62,6 +62,11 @@ class Transaction(OverlayStore):
     def note_locking(self, path: str, folder: str | None) -> None:
         """Note that other processes must be kept out of a node while the changes are stored."""
         self._scopes[path] = LockScope(path, folder)
+
+    @property
+    def compares_at_commit(self) -> bool:
+        """True if values are replaced on condition that they are still those read here, and others are not kept out."""
+        return self._base.supports_set_if_match and not moves_in_one_step(self._target)
 
     def __str__(self) -> str:
         return f"{'ended ' if self._enders else ''}transaction {id(self._values):x} on {self._target}"
@@ -226,7 +231,8 @@ def apply_in_order(store: SyncStore, changes: Changes) -> None:
     chunks are deleted before the documents and stored after them.
 
     In a store that compares and swaps, the values that depend on what was read are stored before all others, each on
-    condition that it is unchanged: of two transactions that append to one array only one may store chunks.
+    condition that it is unchanged: of two transactions that append to one array only one may store chunks. After an
+    error they are put back, unless another writer has replaced them since.
 
     Raises
     ------
@@ -238,10 +244,21 @@ def apply_in_order(store: SyncStore, changes: Changes) -> None:
     check_expected(changes, lambda key: None if (value := found[key]) is None else value.as_numpy_array())
     put = {key: value for key, value in changes.values.items() if value is not None}
     gone = sorted((key for key in changes.values if key not in put), key=is_document, reverse=True)
-    if store.supports_set_if_match:
-        for key in _put_compared(store, put, {key: found[key] for key in changes.digests}, changes.removed):
-            del put[key]
-    for folder in changes.removed:
+    stored: list[str] = []
+    try:
+        if store.supports_set_if_match:
+            _put_compared(store, put, {key: found[key] for key in changes.digests}, changes.removed, stored)
+        done = frozenset(stored)
+        _put_others(store, {key: value for key, value in put.items() if key not in done}, gone, changes.removed)
+    except BaseException:
+        with suppress(Exception):  # the first error counts
+            for key in reversed(stored):
+                _put_back(store, key, put[key], found[key])
+        raise
+
+
+def _put_others(store: SyncStore, put: Mapping[str, Buffer], gone: list[str], removed: Iterable[str]) -> None:
+    for folder in removed:
         for name in sorted(METADATA_NAMES):
             store.delete_sync(f"{folder}/{name}" if folder else name)
         store.delete_dir_sync(folder)
@@ -266,12 +283,16 @@ def _depth(key: str) -> tuple[int, str]:
 
 
 def _put_compared(
-    store: SyncStore, values: Mapping[str, Buffer], found: Mapping[str, Buffer | None], removed: Container[str]
-) -> list[str]:
-    """Store the values that replace what was read, if it is unchanged; return their keys.
+    store: SyncStore,
+    values: Mapping[str, Buffer],
+    found: Mapping[str, Buffer | None],
+    removed: Container[str],
+    stored: list[str],
+) -> None:
+    """Store the values that replace what was read, if it is unchanged; add their keys to ``stored``.
 
-    Documents come first, parents before the nodes below them. If one value was changed, those stored before it are put
-    back. Nothing is compared below removed nodes.
+    Documents come first, parents before the nodes below them. Nothing is compared below removed nodes. After an error
+    ``stored`` has each key whose value may have been stored.
 
     Raises
     ------
@@ -279,21 +300,17 @@ def _put_compared(
     """
     keys = [key for key in found if key in values and not is_below_any(key, removed)]
     documents = [[key] for key in sorted(filter(is_document, keys), key=_depth)]
-    stored: list[str] = []
-    try:
-        for together in (*documents, [key for key in keys if not is_document(key)]):
+    for together in (*documents, [key for key in keys if not is_document(key)]):
+        stored += together
+        try:
             answers = _set_if_match(store, [(key, values[key], found[key]) for key in together])
-            stored += compress(together, answers)
-            for key, answer in zip(together, answers, strict=True):
-                if not answer:
-                    raise TakenError(key)
-    except NotImplementedError:
-        return stored  # of its class, but over a service that does not compare: its values are replaced as they are
-    except BaseException:
-        for key in reversed(stored):
-            _put_back(store, key, values[key], found[key])
-        raise
-    return stored
+        except NotImplementedError:  # of its class, but over a service that does not compare
+            del stored[len(stored) - len(together) :]  # these are replaced as they are, with all others
+            return
+        refused = [key for key, answer in zip(together, answers, strict=True) if not answer]
+        if refused:
+            stored[:] = [key for key in stored if key not in refused]
+            raise TakenError(refused[0])
 
 
 def _set_if_match(store: SyncStore, items: list[tuple[str, Buffer, Buffer | None]]) -> list[bool]:

@@ -9,7 +9,8 @@ import asyncio
 import itertools
 import logging
 from collections.abc import Callable
-from functools import partial
+from contextlib import nullcontext
+from functools import partial, partialmethod
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from operator import methodcaller
 from threading import Thread
@@ -261,6 +262,67 @@ def test_a_transaction_that_conflicts_is_taken_back(processes: list[Process], ke
     assert group["b"][:].tolist() == [0, 1 if key.endswith("json") else 20, *range(2, 8)]
     assert sorted(group) == ["a", "b"]
     assert not any(name.startswith(("new", "a/c/2", "b/c/2")) for name in sync(_listed(store)))
+
+
+@pytest.mark.parametrize("key", ["zarr.json", "c/0", "c/1", "c/2", "c/3"])
+def test_a_transaction_that_fails_is_taken_back(processes: list[Process], key: str, monkeypatch: Any) -> None:
+    """What is stored is that before the transaction, so it can be run again: an append was there twice."""
+    store = processes[0]
+    zarr.create_array(store, data=np.arange(6), chunks=4)
+
+    def change() -> None:
+        with zarr.transaction(store) as changes:
+            array = zarr.open_array(changes, mode="r+")
+            array[0] = 10
+            array.append(np.full(8, 5))
+
+    async def failing(self: Process, name: str, *args: Any, of: Any) -> Any:
+        if name == key:
+            await asyncio.sleep(0.01)  # the others are stored meanwhile
+            raise OSError("no connection")
+        return await of(self, name, *args)
+
+    for method in ("set", "set_if_match"):
+        monkeypatch.setattr(Process, method, partialmethod(failing, of=getattr(Process, method)))
+    with pytest.raises(OSError, match="no connection"):
+        change()
+    monkeypatch.undo()
+    assert zarr.open_array(processes[1])[:].tolist() == [0, 1, 2, 3, 4, 5]
+    change()
+    assert zarr.open_array(processes[1])[:].tolist() == [10, 1, 2, 3, 4, 5, *[5] * 8]
+
+
+@pytest.mark.parametrize("layout", [{"chunks": 4}, {"chunks": 2, "shards": 4}])
+def test_a_transaction_that_appends_beside_an_append(processes: list[Process], layout: dict[str, Any]) -> None:
+    """The last chunk of an append may have elements of the next one by the time when it is stored."""
+    store = processes[0]
+    zarr.create_array(store, data=np.arange(6), **layout)
+    other = zarr.open_array(processes[1], mode="r+")
+
+    def after_the_document() -> None:
+        store.after = "c/1", lambda: other.append(np.full(4, 7))
+
+    with zarr.transaction(store) as changes:
+        zarr.open_array(changes, mode="r+").append(np.full(4, 5))
+        # Read once for the comparison of all, and once for its own, when the document is stored.
+        store.after = "c/1", after_the_document
+    assert zarr.open_array(processes[2])[:].tolist() == [0, 1, 2, 3, 4, 5, *[5] * 4, *[7] * 4]
+
+
+@pytest.mark.parametrize("layout", ["chunks", "shards"])
+@pytest.mark.parametrize("batch", [False, True], ids=["", "batch"])
+def test_a_transaction_that_makes_a_chunk_of_fill_values(processes: list[Process], layout: str, batch: bool) -> None:
+    """What was compared is not deleted: no service deletes on a condition."""
+    store = processes[0]
+    zarr.create_array(store, shape=(16, 16), dtype="i4", **LAYOUTS[layout])[:4, :4] = 1
+    other = zarr.open_array(processes[1], mode="r+")
+    with pytest.raises(TransactionConflictError), zarr.transaction(store) as changes:
+        array = zarr.open_array(changes, mode="r+")
+        with array.batch() if batch else nullcontext():
+            array[:4, :4] = 0
+        store.after = "c/0/0", lambda: other.__setitem__((5, 5), 7)
+    assert zarr.open_array(processes[2])[0, 0] == 1
+    assert zarr.open_array(processes[2])[5, 5] == 7
 
 
 async def _listed(store: Any) -> list[str]:

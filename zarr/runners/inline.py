@@ -129,7 +129,9 @@ class InlineRunner:
     []
     """
 
-    __slots__ = ("__weakref__", "_get", "_otherwise", "_own", "_prefix", "_put", "_root", "_size_of_own", "store")
+    __slots__ = (
+        "__weakref__", "_compares", "_get", "_otherwise", "_own", "_prefix", "_put", "_root", "_size_of_own", "store",
+    )  # fmt: skip
 
     def __init__(self, store: SyncStore, otherwise: Callable[[Any], Any] | None = None) -> None:
         self.store = store
@@ -138,6 +140,8 @@ class InlineRunner:
         self._size_of_own = len(self._own)
         self._prefix: str | None = None  # a store may have to read the file system for it, and reads need none
         self._root: str | None = None  # None until it is looked up; "": processes are not kept out by default
+        # The answer to each Hold: True for a transaction that compares values when it is committed.
+        self._compares: Any = getattr(store, "compares_at_commit", None)
         self._get = store.get_sync
         self._put = store.set_sync
 
@@ -181,7 +185,7 @@ class InlineRunner:
                         holder = holder or Holder(self._prefix or self._lock_prefix(), above)
                         if kind is Hold:
                             files = () if request.scope is None else self._files_of(request)
-                            reply = holder.acquire(request.keys, request.family, files, request.below)  # type: ignore[func-returns-value]
+                            reply = holder.acquire(request.keys, request.family, files, request.below) or self._compares  # type: ignore[func-returns-value]
                         else:
                             reply = self._scoped(request, holder)
                 except Exception as error:
