@@ -373,8 +373,8 @@ class Hold(Request):
     Steps that can read again name the keys that they read and replace as ``compared``. Then a runner may answer True:
     other processes are not kept out, but a value of these keys is replaced only if it is still that of the last read;
     otherwise a ``ChangedMeanwhileError`` is thrown in at the ``Put``, or a transaction fails at its end. Values without
-    that comparison: those that were not read, and those that are deleted. ``versions`` has the versions of values that were read before, by
-    ``GetVersions``.
+    that comparison: those that were not read, and those that are deleted. ``versions`` has the versions of values that
+    were read before, by ``GetVersions``.
     """
 
     __slots__ = ("below", "compared", "family", "keys", "scope", "versions")
