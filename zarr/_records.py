@@ -78,7 +78,7 @@ def constructed_by(*names: str, frozen: bool) -> Callable[[type[T]], type[T]]:
     def complete(cls: Any) -> Any:
         own: dict[str, dict[str, Any]] = {name: {} for name in names}
         for name in ("__dataclass_fields__", "__dataclass_params__"):
-            setattr(cls, name, _Asked(name, own, kinds=dict.fromkeys(names, Any), frozen=frozen))
+            setattr(cls, name, _Asked(cls, name, own, kinds=dict.fromkeys(names, Any), frozen=frozen))
         cls.__replace__ = _replace
         return cls
 
@@ -130,7 +130,7 @@ def _complete(cls: Any, kw_only: bool, eq: bool) -> Any:
     in_place = tuple([name for name, options in fields.items() if options.get("init", True) and not options["kw_only"]])
     kinds = {name: cls.__annotations__[name] for name in own}
     asked = {
-        name: _Asked(name, own, kinds, kw_only=kw_only, eq=eq)
+        name: _Asked(cls, name, own, kinds, kw_only=kw_only, eq=eq)
         for name in ("__dataclass_fields__", "__dataclass_params__")
     }
     shared = {"__match_args__": in_place, **asked, **_METHODS, **(_EQUALITY if eq else {})}
@@ -159,6 +159,7 @@ class _Asked:
 
     def __init__(
         self,
+        home: Any,
         name: str,
         own: dict[str, dict[str, Any]],
         kinds: dict[str, Any],
@@ -167,11 +168,11 @@ class _Asked:
         kw_only: bool = False,
         eq: bool = False,
     ) -> None:
-        self.name, self.own, self.kinds = name, own, kinds
+        self.home, self.name, self.own, self.kinds = home, name, own, kinds
         self.options = {"frozen": frozen, "kw_only": kw_only, "eq": eq}
 
     def __get__(self, instance: object, owner: type) -> Any:
-        home: Any = next(cls for cls in owner.__mro__ if vars(cls).get(self.name) is self)
+        home = self.home  # the owner may be a subclass
         # A class that has the annotations and defaults of this one, and no bases that would react.
         members = {name: dataclasses.field(**options) for name, options in self.own.items()}
         # With a text of its own, for which the module would read the signature of the class.

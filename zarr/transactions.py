@@ -385,9 +385,9 @@ class BlockingView(SyncStore):
         return self._store.supports_set_if_match
 
     def get_many_sync(self, keys: Iterable[str], prototype: BufferPrototype | None = None) -> list[Any]:
-        """Return the values of many keys."""
+        """Return the values of many keys, several at a time."""
         wanted = prototype or default_buffer_prototype()
-        return sync(self._store.get_partial_values(wanted, [(key, None) for key in keys]))
+        return sync(windowed((partial(self._store.get, key, wanted) for key in keys), concurrency()))
 
     def set_many_if_match_sync(self, items: Iterable[tuple[str, Buffer, Buffer | None]]) -> list[bool]:
         """Store values on condition that the keys hold the expected ones, several at a time."""

@@ -135,6 +135,16 @@ def test_what_is_said_of_classes() -> None:
             assert getattr(ours.__dataclass_params__, name) == getattr(theirs.__dataclass_params__, name)
 
 
+def test_threads_may_ask_for_the_fields_at_the_same_time() -> None:
+    @record(frozen=True)
+    class Point:
+        x: int
+
+    slow = vars(Point)["__dataclass_fields__"]  # found by one thread before another one has made them
+    assert [each.name for each in dataclasses.fields(Point)] == ["x"]
+    assert list(slow.__get__(None, Point)) == ["x"]
+
+
 def test_as_a_dict() -> None:
     named: Any = RECORDS.classes[1]
     assert dataclasses.asdict(named(x=1)) == {"x": 1, "y": 0, "label": "none", "seen": [], "version": 3}

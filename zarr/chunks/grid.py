@@ -170,12 +170,16 @@ class FixedDimension:
     ngridcells: int = field(init=False, repr=False)
 
     def __init__(self, size: int, extent: int) -> None:
-        if size < 1:
-            raise ValueError(f"FixedDimension size must be >= 1, got {size}")
-        if extent < 0:
-            raise ValueError(f"FixedDimension extent must be >= 0, got {extent}")
-        count = -(-extent // size)
-        set_values(self, size=size, extent=extent, nchunks=count, ngridcells=count)
+        set_values(self, size=size, extent=extent)
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise ValueError(f"FixedDimension size must be >= 1, got {self.size}")
+        if self.extent < 0:
+            raise ValueError(f"FixedDimension extent must be >= 0, got {self.extent}")
+        count = -(-self.extent // self.size)
+        set_values(self, nchunks=count, ngridcells=count)
 
     def index_to_chunk(self, idx: int) -> int:
         """Return the number of the chunk with the element ``idx``; raise `IndexError` outside of the array."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -62,6 +64,17 @@ def test_a_resize_keeps_chunks_and_reaches_the_end(lengths: list[int], data: st.
 def test_bad_fixed(size: int, extent: int) -> None:
     with pytest.raises(ValueError, match="FixedDimension"):
         FixedDimension(size, extent)
+
+
+def test_a_dataclass_of_a_fixed_axis() -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Named(FixedDimension):
+        name: str = "x"
+
+    assert Named(3, 10).nchunks == Named(3, 10).ngridcells == 4
+    assert dataclasses.replace(Named(3, 10, "y"), extent=4) == Named(3, 4, "y")
+    with pytest.raises(ValueError, match="FixedDimension"):
+        Named(0, 5)
 
 
 @pytest.mark.parametrize(("lengths", "extent"), [([3], 5), ([], 0), ([0], 0), ([3, 3], -1), ([3, -1], 2)])

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zarr
+from tests.compat.order_of_requests import NotingStore
 from zarr.abc.store import RangeByteRequest
 from zarr.buffer.cpu import Buffer
 from zarr.errors import ReadOnlyError, TransactionConflictError
@@ -389,6 +390,23 @@ def change(model: dict[str, bytes], store: Any, steps: list[Any]) -> None:
 
 def contents(store: Any) -> dict[str, bytes]:
     return {key: store.get_sync(key).to_bytes() for key in store.list_sync()}
+
+
+def test_a_store_is_asked_for_whole_values_by_get(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores of others often leave `get_partial_values` out, and no plain read or write asks for it."""
+
+    async def left_out(*args: Any) -> Any:
+        raise NotImplementedError
+
+    monkeypatch.setattr(NotingStore, "get_partial_values", left_out)
+    store = NotingStore()
+    zarr.create_array(store, data=np.ones(8, "i4"), chunks=2)
+    with zarr.transaction(store) as tx:
+        array = zarr.open_array(tx)
+        array[1:7] += 1
+        array.attrs["a"] = 1
+    assert zarr.open_array(store)[:].tolist() == [1, 2, 2, 2, 2, 2, 2, 1]
+    assert dict(zarr.open_array(store).attrs) == {"a": 1}
 
 
 @pytest.mark.parametrize("kind", ["memory", "local", "zip", "sqlite"])
