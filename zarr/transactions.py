@@ -6,7 +6,7 @@ May import: everything up to ``zarr.api``. The changes themselves are kept by ``
 from __future__ import annotations
 
 from _thread import get_ident
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Self
@@ -21,11 +21,12 @@ from zarr.errors import TransactionConflictError
 from zarr.groups.group import Group
 from zarr.runners.choose import runner_for
 from zarr.runners.concurrency import concurrency, wait_until_done, windowed
+from zarr.runners.inline import parts_of
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.processes import in_order, lock_folder, lock_paths
 from zarr.runners.sync import collect_aiterator, sync
 from zarr.steps.consolidated import NotedNodes, note_change, settle, touch
-from zarr.steps.requests import LockScope
+from zarr.steps.requests import GetParts, LockScope, Steps, ask_steps
 from zarr.storage import StoreLike
 from zarr.storage.keys import METADATA_NAMES, is_below_any, nearest_above
 from zarr.storage.resolve import resolve_store
@@ -58,6 +59,40 @@ class Transaction(OverlayStore):
     def read_only(self) -> bool:
         """True if the store refuses every change: it was opened so, or the transaction is being stored or has ended."""
         return self._read_only or self._enders not in ([], [get_ident()])
+
+    def get_parts_sync(self, request: GetParts) -> list[Buffer | None] | None:
+        """Return parts of one value, never a mixture with one that replaces it meanwhile.
+
+        Parameters
+        ----------
+        request : GetParts
+
+        Returns
+        -------
+        list of Buffer, or None if there is no such key
+        """
+        key = request.key
+        first: list[Buffer] = []
+        ranges: list[ByteRequest] = []
+        if key in self._values or self._is_removed(key):
+            value = self.get_sync(key)
+            return None if value is None else parts_of(value, request)
+
+        def choose(raw: Buffer, stamp: Any) -> Sequence[ByteRequest]:
+            places = request.choose(raw, stamp)
+            first[:], ranges[:] = [raw], places
+            return places
+
+        limits = (request.max_gap_bytes, request.max_coalesced_bytes, request.strict)
+        asking: Steps[list[Buffer | None] | None] = ask_steps(GetParts(key, request.first, choose, *limits))
+        found = runner_for(self._target).run(asking)
+        if not self._is_noted(key):
+            if found is None:
+                self._note(key, None)
+            else:
+                for place, part in zip([request.first, *ranges], [*first, *found], strict=True):
+                    self._note_part(key, place, part)
+        return found
 
     def note_locking(self, path: str, folder: str | None) -> None:
         """Note that other processes must be kept out of a node while the changes are stored."""

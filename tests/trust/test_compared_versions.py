@@ -325,6 +325,28 @@ def test_a_transaction_that_makes_a_chunk_of_fill_values(processes: list[Process
     assert zarr.open_array(processes[2])[5, 5] == 7
 
 
+def test_a_transaction_reads_one_version_of_a_shard(processes: list[Process]) -> None:
+    """Inner chunks of one version lie elsewhere in another one: other elements were read, or an error was raised."""
+    store, numbers = processes[0], np.arange(64)
+    group = zarr.create_group(store)
+    for name, values in {"a": numbers, "b": np.where(numbers < 16, 0, numbers + 100)}.items():
+        group.create_array(name, data=values, chunks=4, shards=64, compressors=None)
+    shard = sync(_get(store, "b/c/0"))
+    with zarr.transaction(store) as changes:
+        inside = zarr.open_array(changes, path="a")
+        store.after = "a/c/0", lambda: asyncio.run(processes[1].set("a/c/0", shard))
+        assert inside[20:24].tolist() == [120, 121, 122, 123]
+        assert store.after is None
+    with pytest.raises(TransactionConflictError), zarr.transaction(store) as changes:
+        inside = zarr.open_array(changes, path="a")
+        assert inside[20:24].tolist() == [120, 121, 122, 123]
+        sync(processes[1].set("a/c/0", sync(_get(store, "a/c/0"))))  # the same again is no change
+        assert inside[12:24].tolist() == [0] * 4 + list(range(116, 124))
+        inside[20] = 5
+        assert inside[20:24].tolist() == [5, 121, 122, 123]
+        zarr.open_array(processes[1], path="a", mode="r+")[21] = 6
+
+
 async def _listed(store: Any) -> list[str]:
     return [key async for key in store.list()]
 

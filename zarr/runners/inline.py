@@ -130,7 +130,8 @@ class InlineRunner:
     """
 
     __slots__ = (
-        "__weakref__", "_compares", "_get", "_otherwise", "_own", "_prefix", "_put", "_root", "_size_of_own", "store",
+        "__weakref__", "_compares", "_get", "_get_parts", "_otherwise", "_own", "_prefix", "_put", "_root",
+        "_size_of_own", "store",
     )  # fmt: skip
 
     def __init__(self, store: SyncStore, otherwise: Callable[[Any], Any] | None = None) -> None:
@@ -142,6 +143,7 @@ class InlineRunner:
         self._root: str | None = None  # None until it is looked up; "": processes are not kept out by default
         # The answer to each Hold: True for a transaction that compares values when it is committed.
         self._compares: Any = getattr(store, "compares_at_commit", None)
+        self._get_parts = getattr(store, "get_parts_sync", None)  # of a transaction, too: it asks the store below
         self._get = store.get_sync
         self._put = store.set_sync
 
@@ -343,6 +345,8 @@ class InlineRunner:
 
     def get_parts_once(self, request: requests.GetParts) -> list[Buffer | None] | None:
         """Return the ranges, all of one value if the store can open it; else each is read by itself."""
+        if self._get_parts is not None:
+            return self._get_parts(request)  # type: ignore[no-any-return]
         open_value = open_value_of(self.store)
         if open_value is not None:
             with open_value(request.key) as read:
