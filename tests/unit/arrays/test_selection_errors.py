@@ -91,6 +91,9 @@ def test_errors_name_the_numbers(array: Any) -> None:
         array[12]
     with pytest.raises(IndexError, match="expected 2, got 3"):
         array[0, 0, 0]
+    for selection in (4, slice(4, 5)):
+        with pytest.raises(BoundsCheckError, match=r"block index out of bounds .* 4 chunk\(s\): index 4"):
+            array.blocks[selection]
 
 
 @pytest.mark.parametrize(

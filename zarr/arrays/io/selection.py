@@ -383,7 +383,7 @@ def _block_slice(item: Any, axis: Any) -> slice:
     if is_integer(item):
         index = int(item)
         if not -count <= index < count:
-            raise BoundsCheckError(f"block index {index} out of bounds for dimension with {count} chunk(s)")
+            raise BoundsCheckError(f"block index out of bounds for dimension with {count} chunk(s): index {index}")
         index %= count
         return elements_of(axis, index, index + 1)
     if not isinstance(item, slice):
@@ -393,7 +393,7 @@ def _block_slice(item: Any, axis: Any) -> slice:
     first, stop, _ = item.indices(count)
     start = 0 if item.start is None else item.start.__index__()
     if count and not -count <= start < count:
-        raise BoundsCheckError(f"block index {start} out of bounds for dimension with {count} chunk(s)")
+        raise BoundsCheckError(f"block index out of bounds for dimension with {count} chunk(s): index {start}")
     return elements_of(axis, first, stop)
 
 
