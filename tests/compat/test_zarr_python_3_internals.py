@@ -248,6 +248,18 @@ class Model:
         vars(self).update(members)
 
 
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_an_array_is_created_by_a_method_of_its_class(zarr_format: Any) -> None:
+    place = StorePath(MemoryStore(), "a")
+    made = zarr.Array._create(place, shape=(4,), dtype="int8", chunk_shape=(2,), zarr_format=zarr_format, fill_value=3)
+    assert (made.chunks, made.metadata.zarr_format, made[:].tolist()) == ((2,), zarr_format, [3, 3, 3, 3])
+    assert zarr.open_array(place) == made
+    faced = asyncio.run(zarr.AsyncArray._create({}, shape=4, dtype="int8", codecs=[BytesCodec(), GzipCodec()]))
+    assert (faced.metadata.zarr_format, faced.compressors) == (3, (GzipCodec(),))
+    with pytest.raises(TypeError, match="shape"):
+        zarr.Array._create({}, dtype="int8")  # type: ignore[call-arg]
+
+
 def test_a_model_gives_what_it_has() -> None:
     assert _get_shape_chunks(Model()) == (None, None)
     assert _get_shape_chunks(Model(shape=(4, 3), chunklen=2)) == ((4, 3), (2, 3))

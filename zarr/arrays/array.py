@@ -161,6 +161,11 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
         store_path = runner_threads.sync(make_store_path(store))
         return cls.from_handle(runner_for(store_path.store).run(open_array_steps(store_path, None, config)))
 
+    @classmethod
+    def _create(cls, store: StoreLike, **parameters: Any) -> Self:
+        """Create an array with parameters of ``zarr.create``, as `AsyncArray._create` does."""
+        return cls(runner_threads.sync(AsyncArray._create(store, **parameters)))
+
     def save(self, *, overwrite: bool = False) -> None:
         """Save an array that was created in memory; do nothing if it is saved already.
 

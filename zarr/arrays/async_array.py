@@ -29,7 +29,7 @@ from zarr.types import JSON, ShapeLike, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.arrays import change, stored
-    from zarr.arrays.create import unsaved
+    from zarr.arrays.create import unsaved, version2
     from zarr.arrays.io import foreign_pipeline, writing
     from zarr.arrays.io import read_many as many
     from zarr.arrays.methods import indexers
@@ -49,6 +49,7 @@ else:
     foreign_pipeline = LazyModule("zarr.arrays.io.foreign_pipeline")
     many = LazyModule("zarr.arrays.io.read_many")
     unsaved = LazyModule("zarr.arrays.create.unsaved")
+    version2 = LazyModule("zarr.arrays.create.version2")
     writing = LazyModule("zarr.arrays.io.writing")
     synchronizers = LazyModule("zarr.runners.locks.synchronizers")
 
@@ -154,6 +155,15 @@ class AsyncArray(ArrayFace, Generic[T_ArrayMetadata]):
         store_path = await make_store_path(store)
         run = async_runner_for(store_path.store).run
         return cls.from_handle(await run(open_array_steps(store_path, zarr_format, config)))
+
+    @classmethod
+    async def _create(
+        cls, store: StoreLike, *, shape: ShapeLike, dtype: Any, zarr_format: ZarrFormat = 3, **parameters: Any
+    ) -> Self:
+        """Create an array with parameters of ``zarr.create``; programs for zarr-python call it by this name."""
+        store_path = await make_store_path(store)
+        steps = version2.legacy_array_steps(store_path, shape, dtype=dtype, zarr_format=zarr_format, **parameters)
+        return cls.from_handle(await async_runner_for(store_path.store).run(steps))
 
     async def save(self, *, overwrite: bool = False) -> None:
         """Store the metadata document and the chunks of an array that was created in memory.

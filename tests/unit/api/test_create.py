@@ -188,6 +188,30 @@ def test_like_with_changes() -> None:
     assert zarr.zeros_like([1, 2, 3]).shape == (3,)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "u1", None, str, "S3", [("a", "i4")]])
+def test_like_with_another_data_type_keeps_the_codecs(dtype: Any) -> None:
+    packers = [GzipCodec(level=1)]
+    model = zarr.create_array({}, shape=(8,), chunks=(2,), shards=(4,), dtype="u1", compressors=packers)
+    like = zarr.zeros_like(model, dtype=dtype)
+    assert (like.chunks, like.shards, like.compressors) == ((2,), (4,), tuple(packers))
+    assert like.serializer == zarr.create_array({}, shape=(8,), dtype=like.dtype).serializer
+    like[:] = like[:]
+    assert zarr.open_array(like.store)[:].tolist() == like[:].tolist()
+
+
+def test_like_with_another_data_type_keeps_byte_order_and_filters() -> None:
+    filters, serializer = [TransposeCodec(order=(1, 0))], BytesCodec(endian="big")
+    model = zarr.create_array({}, shape=(4, 4), dtype="f8", filters=filters, serializer=serializer)
+    like = zarr.ones_like(model, dtype="i2")
+    assert (like.filters, like.serializer, like.compressors) == (tuple(filters), serializer, model.compressors)
+
+
+def test_like_a_sharded_array_with_other_codecs_has_its_chunks() -> None:
+    model = zarr.create_array({}, shape=(8,), chunks=(2,), shards=(4,), dtype="int8")
+    like = zarr.zeros_like(model, codecs=[BytesCodec()])
+    assert (like.chunks, like.shards) == ((2,), None)
+
+
 def test_create_array_after_a_zarr_array() -> None:
     model = zarr.create_array({}, data=np.arange(10), chunks=(3,), compressors=GzipCodec())
     copy = zarr.create_array({}, name="a/b", data=model, chunks=(5,))

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from zarr._lazy import LazyModule, instance_of, numcodecs
+from zarr._lazy import LazyModule, dataclasses, instance_of, numcodecs
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, BytesBytesCodec, Codec
 from zarr.abc.numcodec import Numcodec
 from zarr.codecs.base import described
@@ -19,6 +19,7 @@ from zarr.registry import get_numcodec
 if TYPE_CHECKING:
     from zarr.codecs import vlen_utf8
     from zarr.codecs.extensions import optional
+    from zarr.codecs.sharding import ShardingCodec
     from zarr.dtype import Nullable
     from zarr.metadata import convert
 else:
@@ -165,6 +166,30 @@ def choose_codecs_v3(
     else:
         after = parse_codecs(compressors, dtype, BytesBytesCodec, "a compressor")
     return (*before, middle, *of_bytes, *after)
+
+
+def codecs_for(codecs: Iterable[Codec], old: ZDType[Any, Any], new: ZDType[Any, Any]) -> tuple[Codec, ...]:
+    """Return the codecs of an array for elements of another data type: only the serializer may become another one.
+
+    Examples
+    --------
+    >>> from zarr.codecs import GzipCodec
+    >>> from zarr.dtype import Int16, VariableLengthUTF8
+    >>> codecs_for([BytesCodec(), GzipCodec(level=1)], Int16(), VariableLengthUTF8())
+    (VLenUTF8Codec(), GzipCodec(level=1))
+    """
+    return tuple(_codec_for(codec, old, new) for codec in codecs)
+
+
+def _codec_for(codec: Codec, old: ZDType[Any, Any], new: ZDType[Any, Any]) -> Codec:
+    if instance_of(codec, "zarr.codecs.sharding", "ShardingCodec"):
+        sharding = cast("ShardingCodec", codec)
+        return dataclasses.replace(sharding, codecs=codecs_for(sharding.codecs, old, new))
+    if type(codec) is not type(default_serializer_v3(old)):
+        return codec
+    serializer = default_serializer_v3(new)
+    has_byte_order = isinstance(codec, BytesCodec) and codec.endian is not None
+    return codec if has_byte_order and isinstance(serializer, BytesCodec) else serializer
 
 
 def _part_filters(filters: Any, dtype: ZDType[Any, Any]) -> tuple[Any, tuple[Codec, ...]]:

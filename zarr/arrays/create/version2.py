@@ -8,16 +8,23 @@ from typing import Any
 import numpy as np
 
 from zarr._lazy import numcodecs
-from zarr.abc.codec import BytesBytesCodec
+from zarr.abc.codec import BytesBytesCodec, Codec
 from zarr.abc.store import Store
 from zarr.arrays.create import steps as creation
-from zarr.arrays.create.codecs import SELF_SUFFICIENT_OBJECT_CODECS, as_tuple, is_auto, is_numcodec, parse_numcodec
+from zarr.arrays.create.codecs import (
+    SELF_SUFFICIENT_OBJECT_CODECS,
+    as_tuple,
+    codecs_for,
+    is_auto,
+    is_numcodec,
+    parse_numcodec,
+)
 from zarr.arrays.create.parameters import CREATE, CREATE_ARRAY, DEFAULT_FILL_VALUE, FILLS, H5PY_PARAMETERS
 from zarr.arrays.handle import ArrayHandle
 from zarr.chunks import RectilinearChunkGridMetadata
 from zarr.chunks.spec import ArrayConfig, config_with, parse_array_config
 from zarr.codecs.base.order import sort_codecs
-from zarr.dtype import ZDType, get_data_type_from_json
+from zarr.dtype import ZDType, get_data_type_from_json, parse_dtype
 from zarr.errors import ZarrRuntimeWarning, ZarrUserWarning
 from zarr.metadata.fields import parse_codecs
 from zarr.metadata.v2 import ArrayV2Metadata
@@ -371,17 +378,25 @@ def _inherited(metadata: ArrayV2Metadata | ArrayV3Metadata, given: Mapping[str, 
                 dimension_separator=metadata.dimension_separator,
             )
         return inherited
-    sharding = None if same else metadata.sharding_codec
+    keeps_codecs = same and not {"compressor", "codecs"} & set(given)
+    sharding = None if keeps_codecs else metadata.sharding_codec
     inherited["chunks"] = _inherited_chunks(metadata, given) if sharding is None else sharding.chunk_shape
     if same:
-        inherited.update(zarr_format=3, codecs=metadata.codecs, chunk_key_encoding=metadata.chunk_key_encoding)
+        inherited.update(zarr_format=3, chunk_key_encoding=metadata.chunk_key_encoding)
         if "chunks" in given or "chunk_shape" in given:
             del inherited["chunks"]
-        if "dtype" in given:
-            del inherited["codecs"]
-        if {"compressor", "codecs"} & set(given):
-            inherited.pop("codecs", None)
+    if keeps_codecs:
+        inherited["codecs"] = _inherited_codecs(metadata, given)
     return inherited
+
+
+def _inherited_codecs(metadata: ArrayV3Metadata, given: Mapping[str, Any]) -> tuple[Codec, ...]:
+    """Return the codecs of a model; for another data type, with a serializer for its elements."""
+    if "dtype" not in given:
+        return metadata.codecs
+    given_dtype = np.dtype("float64") if given["dtype"] is None else given["dtype"]
+    dtype = with_inner_axes((), None, given_dtype, True)[2]
+    return codecs_for(metadata.codecs, metadata.data_type, parse_dtype(dtype, zarr_format=3))
 
 
 def _inherited_chunks(metadata: ArrayV3Metadata, given: Mapping[str, Any]) -> Any:
