@@ -376,16 +376,15 @@ class ConsolidatedMetadata:
 
     @property
     def flattened_metadata(self) -> dict[str, NodeMetadata]:
-        """All nodes below the group, by path. Groups among them have empty consolidated metadata."""
+        """All nodes below the group, by path. Groups among them that have consolidated metadata have empty ones."""
         flat: dict[str, NodeMetadata] = {}
         for name, node in self.metadata.items():
-            if not isinstance(node, GroupMetadata):
+            if not isinstance(node, GroupMetadata) or node.consolidated_metadata is None:
                 flat[name] = node
                 continue
             flat[name] = _with_copy(node, ConsolidatedMetadata({}))
-            if node.consolidated_metadata is not None:
-                for below, member in node.consolidated_metadata.flattened_metadata.items():
-                    flat[f"{name}/{below}"] = member
+            for below, member in node.consolidated_metadata.flattened_metadata.items():
+                flat[f"{name}/{below}"] = member
         return flat
 
     def with_member(self, path: str, node: NodeMetadata | None) -> ConsolidatedMetadata | None:
@@ -408,6 +407,8 @@ class ConsolidatedMetadata:
         there = members.get(name)
         if not rest or path in members:
             members.pop(path, None)
+            if isinstance(node, GroupMetadata) and node.consolidated_metadata is None:
+                node = _with_copy(node, ConsolidatedMetadata({}))
             if node is not None:
                 members[path] = node
                 members = dict(sorted(members.items()))

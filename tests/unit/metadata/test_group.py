@@ -194,6 +194,9 @@ def test_constructed_by_hand() -> None:
     copy = ConsolidatedMetadata({"z": array, "g": inner, "a": array})
     assert list(copy.flattened_metadata) == ["z", "g", "g/q", "g/b", "a"]
     assert list(copy.to_documents()) == ["a", "g", "z", "g/b", "g/q"]
+    bare = ConsolidatedMetadata({"g": GroupMetadata(), "h": GroupMetadata(zarr_format=2)})
+    assert [node.consolidated_metadata for node in bare.flattened_metadata.values()] == [None, None]
+    assert ["consolidated_metadata" in document for document in bare.to_documents().values()] == [False, False]
     assert copy.unreadable == {}
     assert (copy.kind, copy.must_understand) == ("inline", False)
 
