@@ -223,3 +223,12 @@ def test_programs_that_choose_codecs_by_themselves() -> None:
         parse_filters(5)
     with pytest.raises(ValueError, match="Invalid compressor"):
         parse_compressor(5)
+
+
+def test_the_older_spelling_wins_over_the_configuration_and_says_so() -> None:
+    with (
+        pytest.warns(RuntimeWarning, match="The `write_empty_chunks` keyword argument"),
+        pytest.warns(UserWarning, match="Both write_empty_chunks and config keyword arguments are set"),
+    ):
+        array = zarr.create(2, store={}, write_empty_chunks=True, config={"write_empty_chunks": False})
+    assert array.config.write_empty_chunks

@@ -80,8 +80,9 @@ def swap_width(dtype: np.dtype[Any], stored: np.dtype[Any]) -> int | None:
 
 
 def _no_fixed_size(dtype: np.dtype[Any]) -> str:
+    text = "For string dtype, ArrayBytesCodec must be `VLenUTF8Codec`, got `BytesCodec`: " if dtype.kind == "T" else ""
     return (
-        f"codec 'bytes' cannot store elements of {dtype}, which have no fixed size; "
+        f"{text}codec 'bytes' cannot store elements of {dtype}, which have no fixed size; "
         "variable-length elements need a codec such as 'vlen-utf8' or 'vlen-bytes'"
     )
 

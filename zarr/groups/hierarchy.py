@@ -57,7 +57,10 @@ def normalize_nodes(nodes: Nodes, *, one_format: bool = True) -> dict[str, NodeM
             raise TypeError(f"the node at {path!r} is a {kind}, not the metadata of an array or group")
         where = normalize_path(path)
         if where in normal:
-            raise ValueError(f"After normalization, more than one of the keys means the path {where!r}")
+            other = next(name for name in nodes if normalize_path(name) == where)
+            raise ValueError(
+                f"After normalization, the value '{path}' collides with '{other}': both mean the path {where!r}"
+            )
         normal[where] = metadata
     by_format: dict[int, list[str]] = {2: [], 3: []}
     for path, metadata in normal.items():
@@ -260,11 +263,13 @@ def member_hierarchy_steps(handle: GroupHandle, nodes: Nodes, overwrite: bool = 
             "It is an error to use this method to create a root node. Remove the root node from the input dict, or use "
             "a function like create_rooted_hierarchy to create a rooted hierarchy."
         )
-    if any(metadata.zarr_format != handle.metadata.zarr_format for metadata in nodes.values()):
-        raise ValueError(
-            "The zarr_format of the nodes must be the same as the parent group. "
-            f"The group at {handle.store_path.label} is of format {handle.metadata.zarr_format}."
-        )
+    for path, metadata in nodes.items():
+        if metadata.zarr_format != handle.metadata.zarr_format:
+            raise ValueError(
+                "The zarr_format of the nodes must be the same as the parent group. "
+                f"The node at {path} has zarr_format {metadata.zarr_format}, but the parent group has zarr_format "
+                f"{handle.metadata.zarr_format}, at {handle.store_path.label}."
+            )
     if overwrite:
         yield from pending_steps(handle, *[(handle.store_path / path).path for path in nodes])
     return (yield from create_hierarchy_steps(handle.store_path, nodes, overwrite, handle.config))

@@ -163,7 +163,7 @@ class TreeRepr:
         return self._truncated + shown
 
     def _repr_html_(self) -> str:
-        return f'<pre style="{_STYLE}">{html.escape(self._truncated)}{self._html}</pre>'
+        return f'<pre style="{_STYLE}">{html.escape(self._truncated)}{self._html}</pre>\n'
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": self._truncated + self._text, "text/html": self._repr_html_()}

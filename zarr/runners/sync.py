@@ -382,7 +382,7 @@ def _check_can_wait(coro: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventL
     problem = None
     if running is loop:
         problem = (
-            "a synchronous call was made on the thread of the event loop that would have to run it, "
+            "Calling sync() from within a running loop: the thread of this call is that of the loop that shall run it, "
             "which would wait for ever; await the asynchronous twin of the call instead"
         )
     elif loop.is_closed():

@@ -21,6 +21,7 @@ SAME = {
     "zarr.core.buffer.cpu.Buffer": "zarr.buffer.cpu.Buffer",
     "zarr.core.buffer.core.default_buffer_prototype": "zarr.buffer.default_buffer_prototype",
     "zarr.core.config.config": "zarr.config",
+    "zarr.core.config.deprecations": "zarr.settings.deprecations",
     "zarr.core.metadata.ArrayV3Metadata": "zarr.core.metadata.v3.ArrayV3Metadata",
     "zarr.core.dtype.VariableLengthUTF8": "zarr.dtype.VariableLengthUTF8",
     "zarr.core.dtype.npy.int.Int8": "zarr.dtype.Int8",

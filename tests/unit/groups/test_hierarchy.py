@@ -80,7 +80,7 @@ def test_nodes_that_make_no_hierarchy(group: GroupMetadata, array: Any, zarr_for
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"a": array, "a/b": group}, "not a Zarr group"),
         ({"a": group, "b": other}, "both Zarr v2 and Zarr v3"),
-        ({"a": group, "/a": group}, "more than one"),
+        ({"a": group, "/a": group}, "the value '/a' collides with 'a'"),
         ({"../a": group}, r"\.\."),
     ]
     for nodes, message in wrong:

@@ -39,6 +39,7 @@ def test_a_large_tree_is_cut_and_says_so(filled: zarr.Group) -> None:
 def test_tree_as_html() -> None:
     drawn = draw_tree("/", [("a<b", "")])
     assert "<b>a&lt;b</b>" in drawn._repr_html_()
+    assert drawn._repr_html_().endswith("</pre>\n")
     assert drawn._repr_mimebundle_()["text/plain"] == "/\n└── a<b\n"
 
 

@@ -252,7 +252,7 @@ def test_an_array_of_another_format_is_refused(root: zarr.Group) -> None:
         with pytest.raises(ValueError, match=f"zarr_format={other} array in a zarr_format={mine} group"):
             make(name="x", shape=(4,), zarr_format=other)
     nodes = {"a": GroupMetadata(zarr_format=other)}
-    with pytest.raises(ValueError, match="same as the parent group"):
+    with pytest.raises(ValueError, match=f"same as the parent group. The node at a has zarr_format {other}, but"):
         list(root.create_hierarchy(nodes))
     assert "a" not in root
     assert "x" not in root

@@ -299,7 +299,7 @@ def config_of(config: Any, write_empty_chunks: bool | None) -> Any:
         ZarrRuntimeWarning,
     )
     if config is not None:
-        warn("Both write_empty_chunks and config are given; write_empty_chunks wins.", ZarrUserWarning)
+        warn("Both write_empty_chunks and config keyword arguments are set: write_empty_chunks wins.", ZarrUserWarning)
     return config_with(config, write_empty_chunks=write_empty_chunks)
 
 
