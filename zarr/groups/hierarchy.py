@@ -118,8 +118,10 @@ def create_hierarchy_steps(
         If the nodes form no hierarchy.
     """
     normal = normalize_nodes(nodes)
-    wanted = {(root / path).path: metadata for path, metadata in normal.items()}
-    implicit = implicit_groups(wanted)
+    given = {(root / path).path: metadata for path, metadata in normal.items()}
+    marked = {path: node for path, node in given.items() if isinstance(node, ImplicitGroupMarker)}
+    wanted = {path: node for path, node in given.items() if path not in marked}
+    implicit = implicit_groups(given) | marked
     locking = parse_array_config(config).locking
     (made,) = yield Gather([_make_steps(root, wanted, implicit, overwrite, locking)])
     documents = _documents_of(made)
@@ -137,7 +139,7 @@ def _make_steps(
     yield Hold(keys, "node", scope, below=[root.path] if scope is not None and scope.required else tops)
     # What lies below a node that is replaced is removed: it is needed anew.
     kept = [path for path in implicit if not overwrite or nearest_above(path, wanted) is None]
-    existing = yield from _existing_steps(root, [*wanted, *kept], wanted)
+    existing = yield from _existing_steps(root, [*wanted, *kept], {**wanted, **implicit})
     for path in kept:
         if path in existing and not isinstance(existing[path], GroupMetadata):
             raise ContainsArrayError(root.store, path)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import zarr
-from zarr.core.group import ConsolidatedMetadata, GroupMetadata
+from zarr.core.group import ConsolidatedMetadata, GroupMetadata, ImplicitGroupMarker
 from zarr.core.sync_group import create_nodes, create_rooted_hierarchy, get_node
 from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.storage import MemoryStore
@@ -57,6 +57,23 @@ def test_what_is_there_stays(store: zarr.abc.store.Store, group: GroupMetadata, 
     assert [name for name, _ in zarr.open_group(store).members(max_depth=None)] == ["a"]
     with pytest.raises(ContainsArrayError):
         zarr.create_hierarchy(store=store, nodes={"a/b": group})
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_group_that_must_only_be_there_stays(group: GroupMetadata, zarr_format: int, overwrite: bool) -> None:
+    """Also where its marker is given: all of the hierarchy was removed for one at the root, with overwrite."""
+    store = MemoryStore()
+    dict(zarr.create_hierarchy(store=store, nodes={"": group, "a": group, "other": group}))
+    marker = ImplicitGroupMarker(zarr_format=zarr_format)  # type: ignore[arg-type]
+    nodes = {"": marker, "a": marker, "a/b": group, "new": marker}
+    assert list(zarr.create_hierarchy(store=store, nodes=nodes, overwrite=overwrite)) == [
+        (path, zarr.open_group(store, path=path)) for path in ("new", "a/b")
+    ]
+    assert dict(zarr.create_hierarchy(store=store, nodes={"a": marker, "new": marker}, overwrite=overwrite)) == {}
+    root = zarr.open_group(store)
+    assert [path for path, _ in root.members(max_depth=None)] == ["a", "a/b", "new", "other"]
+    assert root.attrs.asdict() == root["a"].attrs.asdict() == {"k": 1}
+    assert root["new"].metadata == GroupMetadata(zarr_format=zarr_format)  # type: ignore[arg-type]
 
 
 def test_nothing_is_removed_for_a_node_that_cannot_be_made(group: GroupMetadata, array: Any, zarr_format: int) -> None:
