@@ -14,7 +14,8 @@ from typing import Any, Self
 from zarr._lazy import asyncio, instance_of
 from zarr.abc.store import ByteRequest, Store, SyncStore, is_synchronous, takes_contents_first
 from zarr.abc.stores.changes import Changes, TakenError, is_document, moves_in_one_step
-from zarr.api.synchronous import open_group
+from zarr.api.synchronous import open_array, open_group
+from zarr.arrays.io.selection import elements_of
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.chunks.spec import parse_array_config
 from zarr.errors import TransactionConflictError
@@ -27,7 +28,7 @@ from zarr.runners.locks.processes import in_order, lock_folder, lock_paths
 from zarr.runners.sync import collect_aiterator, sync
 from zarr.steps.consolidated import NotedNodes, note_change, settle, touch
 from zarr.steps.requests import GetParts, LockScope, Steps, ask_steps
-from zarr.storage import StoreLike
+from zarr.storage import MemoryStore, StoreLike
 from zarr.storage.keys import METADATA_NAMES, is_below_any, nearest_above
 from zarr.storage.resolve import resolve_store
 from zarr.storage.wrappers.overlay import OverlayStore, check_expected
@@ -288,7 +289,7 @@ def apply_in_order(store: SyncStore, changes: Changes) -> None:
     except BaseException:
         with suppress(Exception):  # the first error counts
             for key in reversed(stored):
-                _put_back(store, key, put[key], found[key])
+                _put_back(store, key, put[key], found)
         raise
 
 
@@ -355,15 +356,40 @@ def _set_if_match(store: SyncStore, items: list[tuple[str, Buffer, Buffer | None
     return [store.set_if_match_sync(*item) for item in items]
 
 
-def _put_back(store: SyncStore, key: str, own: Buffer, before: Buffer | None) -> None:
-    """Store the earlier value of a key again, unless another writer has replaced the own one."""
+def _put_back(store: SyncStore, key: str, own: Buffer, found: Mapping[str, Buffer | None]) -> None:
+    """Store the earlier value of a key again, unless another writer has replaced the own one.
+
+    A chunk that was not there becomes one of fill values: no store deletes on a condition, and another writer may have
+    added its elements. What belongs to a node that was not there is deleted.
+    """
     now = store.get_sync(key)
     if now is None or now.to_bytes() != own.to_bytes():
         return
+    before = found[key]
+    if before is None:
+        before = _fill_values(store, key, found)
     if before is None:
         store.delete_sync(key)
     else:
         store.set_if_match_sync(key, before, now)
+
+
+def _fill_values(store: SyncStore, key: str, found: Mapping[str, Buffer | None]) -> Buffer | None:
+    """Return a chunk of fill values for a key; None if it is not the key of a chunk of an array that was there."""
+    documents = {name: value is not None for name, value in found.items() if is_document(name)}
+    path = nearest_above(key, {name.rpartition("/")[0] for name in documents})
+    names = [f"{path}/{name}" if path else name for name in METADATA_NAMES]
+    if is_document(key) or path is None or not any(documents.get(name) for name in names):
+        return None
+    values = zip(names, store.get_many_sync(names), strict=True)
+    memory = MemoryStore({name: value for name, value in values if value is not None})
+    array = open_array(memory, path=path, mode="r+", config=parse_array_config({"write_empty_chunks": True}))
+    layout = array._handle.layout
+    coords = layout.coords_of(key)
+    if coords is None:
+        return None
+    array[tuple(elements_of(axis, i, i + 1) for axis, i in zip(layout.outer.axes, coords, strict=True))] = layout.fill
+    return memory.get_sync(key)
 
 
 def _blocking(name: str) -> Any:
