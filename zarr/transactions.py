@@ -294,6 +294,7 @@ def apply_in_order(store: SyncStore, changes: Changes) -> None:
 
 
 def _put_others(store: SyncStore, put: Mapping[str, Buffer], gone: list[str], removed: Iterable[str]) -> None:
+    """Remove replaced nodes, store the values that were not compared, and delete keys, in the order for the store."""
     for folder in removed:
         for name in sorted(METADATA_NAMES):
             store.delete_sync(f"{folder}/{name}" if folder else name)
