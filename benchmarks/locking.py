@@ -59,7 +59,7 @@ class Unlocked(InlineRunner):
 
     __slots__ = ()
 
-    run = FunctionType(InlineRunner.run.__code__, {**vars(inline), "Holder": NoHolder}, "run", (None,))
+    run = FunctionType(InlineRunner.run.__code__, {**vars(inline), "Holder": NoHolder}, "run", (None, False))
 
     def put_alone(self, request: Any, above: Any) -> Any:
         return self._put(request.key, request.value)

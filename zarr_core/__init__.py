@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from zarr_core.casting import cast_numbers
     from zarr_core.chunks import fill, gather, scatter
     from zarr_core.decoders import available, decode, decode_blosc_range, encode
-    from zarr_core.documents import has_no_links, put_file, read_file, read_files
+    from zarr_core.documents import has_no_links, is_plain_key, put_file, read_file, read_files
     from zarr_core.files import exchange_files, remove_folder
     from zarr_core.fill_values import is_filled
-    from zarr_core.folder_locks import Folder, FolderLock, trusts_locks
+    from zarr_core.folder_locks import Folder, FolderLock, trusts_locks, try_lock
     from zarr_core.grid import Grid, RegularAxis, VaryingAxis, morton_order
     from zarr_core.index_cache import IndexCache
     from zarr_core.json_members import find_json_members
@@ -63,10 +63,10 @@ elif IMPLEMENTATION == "compiled":
         "casting": "cast_numbers",
         "chunks": "fill gather scatter",
         "decoders": "available decode decode_blosc_range encode",
-        "documents": "has_no_links put_file read_file read_files",
+        "documents": "has_no_links is_plain_key put_file read_file read_files",
         "files": "exchange_files remove_folder",
         "fill_values": "is_filled",
-        "folder_locks": "Folder FolderLock trusts_locks",
+        "folder_locks": "Folder FolderLock trusts_locks try_lock",
         "index_cache": "IndexCache",
         "json_members": "find_json_members",
         "keys": "KeyFormat",
@@ -99,10 +99,10 @@ else:
     from zarr_core.reference.casting import cast_numbers
     from zarr_core.reference.chunks import fill, gather, scatter
     from zarr_core.reference.decoders import available, decode, decode_blosc_range, encode
-    from zarr_core.reference.documents import has_no_links, put_file, read_file, read_files
+    from zarr_core.reference.documents import has_no_links, is_plain_key, put_file, read_file, read_files
     from zarr_core.reference.files import exchange_files, remove_folder
     from zarr_core.reference.fill_values import is_filled
-    from zarr_core.reference.folder_locks import Folder, FolderLock, trusts_locks
+    from zarr_core.reference.folder_locks import Folder, FolderLock, trusts_locks, try_lock
     from zarr_core.reference.grid import Grid, RegularAxis, VaryingAxis, morton_order
     from zarr_core.reference.index_cache import IndexCache
     from zarr_core.reference.json_members import find_json_members
@@ -153,6 +153,7 @@ __all__ = [
     "gather",
     "has_no_links",
     "is_filled",
+    "is_plain_key",
     "morton_order",
     "pack_arrow",
     "pack_bits",
@@ -171,6 +172,7 @@ __all__ = [
     "round_bits",
     "scatter",
     "trusts_locks",
+    "try_lock",
     "unpack_arrow",
     "unpack_bits",
     "unpack_bytes",

@@ -20,10 +20,42 @@ from zarr_core.files cimport (
 
 cdef extern from "Python.h":
     bytes PyUnicode_EncodeFSDefault(object text)
+    bint PyUnicode_CheckExact(object text)
+    bint PyUnicode_IS_ASCII(object text)
+    const unsigned char* PyUnicode_1BYTE_DATA(object text)
+    Py_ssize_t PyUnicode_GET_LENGTH(object text)
 
 cdef enum:
     SMALL = 16384       # files up to this size are read into the stack: the interpreter is left once a file
     LONGEST = 4096      # longer paths are left to the caller
+
+
+def is_plain_key(key):
+    """Return True if a key needs no further check before it names a file; most are plain.
+
+    A plain key has ASCII characters only, no backslash and no NUL, and none of its parts is empty or begins with a dot.
+
+    Parameters
+    ----------
+    key : object
+        False for anything but a ``str``.
+
+    Examples
+    --------
+    >>> is_plain_key("a/c/0/1"), is_plain_key("a//b"), is_plain_key("../a"), is_plain_key(".zarray")
+    (True, False, False, False)
+    """
+    if not PyUnicode_CheckExact(key) or not PyUnicode_IS_ASCII(key):
+        return False
+    cdef const unsigned char* letters = PyUnicode_1BYTE_DATA(key)
+    cdef Py_ssize_t i, length = PyUnicode_GET_LENGTH(key)
+    cdef unsigned char letter, before = c"/"
+    for i in range(length):
+        letter = letters[i]
+        if letter == 0 or letter == c"\\" or (before == c"/" and (letter == c"/" or letter == c".")):
+            return False
+        before = letter
+    return before != c"/"
 
 
 cdef object read_one(bytes path, bint doubtful=False):

@@ -54,6 +54,7 @@ static int zc_announce(int fd, int64_t start, int64_t length) {
     return fcntl(fd, F_OFD_SETLK, &range) < 0 ? -errno : 0;
 }
 
+/* A length of 0 stands for all bytes. */
 static int zc_withdraw(int fd, int64_t start, int64_t length) {
     struct flock range;
     zc_fill_range(&range, F_UNLCK, start, length);

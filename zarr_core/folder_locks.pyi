@@ -6,6 +6,7 @@ BUSY: int
 REPLACED: int
 
 def trusts_locks(path: str) -> bool: ...
+def try_lock(opened: dict[str, Folder], folder: str, name: str, path: str) -> FolderLock | None: ...
 
 class Folder:
     path: str

@@ -9,6 +9,7 @@ of a process in a folder belong to one descriptor, so they never exclude each ot
 keeps its threads apart.
 """
 cimport cython
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.stdint cimport int64_t, uint64_t
 
 from os import fsencode, strerror
@@ -71,12 +72,17 @@ cdef object failed(int error, str path):
 
 cdef int64_t bytes_of(str name) except -1:
     """Return the first byte of a name: 64 bits by FNV-1a, mixed, of which 60 are kept."""
-    cdef bytes text = name.encode("utf-8", "surrogatepass")  # names of files need not be UTF-8
-    cdef const unsigned char* letters = text
+    cdef bytes text
+    cdef const char* letters
+    cdef Py_ssize_t i, length
     cdef uint64_t value = 0xCBF29CE484222325
-    cdef Py_ssize_t i
-    for i in range(len(text)):
-        value = (value ^ letters[i]) * <uint64_t>0x100000001B3
+    try:
+        letters = PyUnicode_AsUTF8AndSize(name, &length)
+    except UnicodeEncodeError:  # names of files need not be UTF-8
+        text = name.encode("utf-8", "surrogatepass")
+        letters, length = text, len(text)
+    for i in range(length):
+        value = (value ^ <unsigned char>letters[i]) * <uint64_t>0x100000001B3
     value ^= value >> 33
     value *= <uint64_t>0xFF51AFD7ED558CCD
     value ^= value >> 33
@@ -161,6 +167,8 @@ cdef class Folder:
             start += announced_bytes(left)
             stop += announced_bytes(had)
             if start < stop and self.fd >= 0:
+                if not self._counts:
+                    start = stop = 0  # nothing else is announced: to withdraw all bytes is less work for the system
                 zc_withdraw(self.fd, start, stop - start)
         return 0
 
@@ -290,3 +298,33 @@ cdef class FolderLock:
         """Release the lock and remove a name from the table of this process, in one step that no signal interrupts."""
         self.close()
         return queues.pop(name, ())
+
+
+def try_lock(dict opened not None, str folder not None, str name not None, str path not None):
+    """Lock one name alone in a folder that is open, if no other process has locked it.
+
+    Parameters
+    ----------
+    opened : dict of str to Folder
+    folder : str
+        The path of the folder, as it is named in ``opened``.
+    name : str
+    path : str
+        The name of the lock, for its holder.
+
+    Returns
+    -------
+    FolderLock or None
+        None if the folder is not open, or if the lock is not held after one try, for whatever reason.
+    """
+    cdef Folder found = opened.get(folder)
+    if found is None:
+        return None
+    cdef FolderLock lock = FolderLock(found, (name,), False, path)
+    try:
+        if lock.try_acquire() == 0:
+            return lock
+    except OSError:
+        pass
+    lock.close()
+    return None

@@ -180,6 +180,68 @@ cdef class Grid:
                 return False
         return True
 
+    @property
+    def overhangs(self):
+        """Return the axes whose last chunk reaches beyond the axis, each with the index of that chunk."""
+        cdef list found = []
+        cdef int64_t last
+        cdef int i
+        for i in range(self.ndim):
+            last = self.c[i].nchunks - 1
+            if last >= 0 and axis_valid_length(&self.c[i], last) < axis_chunk_length(&self.c[i], last):
+                found.append((i, last))
+        return tuple(found)
+
+    def counts_within(self, shape):
+        """Return how many chunks along each axis have an element of an array of a smaller shape.
+
+        Parameters
+        ----------
+        shape : sequence of int
+            One length for each axis; one that is longer than the axis counts as the axis.
+
+        Raises
+        ------
+        ValueError
+            If it has another number of lengths, or a negative one.
+        """
+        cdef list counts = []
+        cdef int64_t length
+        cdef int i
+        if len(shape) != self.ndim:
+            raise ValueError(f"a grid of {self.ndim} axes was asked for the shape {shape}")
+        for i in range(self.ndim):
+            length = as_length(shape[i], "length")
+            if length >= self.c[i].length:
+                counts.append(self.c[i].nchunks)
+            else:
+                counts.append(axis_find(&self.c[i], length - 1) + 1 if length else 0)
+        return tuple(counts)
+
+    def ends(self, counts):
+        """Return along each axis the end of the last of the first chunks, clipped to the axis.
+
+        Parameters
+        ----------
+        counts : sequence of int
+            The number of first chunks along each axis.
+
+        Raises
+        ------
+        IndexError
+            If there are not so many chunks.
+        """
+        cdef list found = []
+        cdef int64_t last
+        cdef int i
+        for i in range(self.ndim):
+            if counts[i] == 0:
+                found.append(0)
+                continue
+            last = (<Axis> self.axes[i]).check(counts[i] - 1)
+            found.append(axis_offset(&self.c[i], last) + axis_valid_length(&self.c[i], last))
+        return tuple(found)
+
     def __repr__(self):
         return f"Grid({list(self.axes)})"
 

@@ -111,7 +111,7 @@ class _Threaded:
         above = Holder(self._prefix, None, called_off)
         context = copy_context()  # a warning in the thread names the line that awaits it
         context.run(CALLER.set, CALLER.get() or asyncio.current_task())
-        future = loop.run_in_executor(get_executor(), context.run, self._inline.run, work, above)
+        future = loop.run_in_executor(get_executor(), context.run, self._inline.run, work, above, True)
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:

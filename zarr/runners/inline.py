@@ -17,7 +17,7 @@ from zarr.runners.locks import folders
 from zarr.runners.locks.operation import Holder, lock_prefix, releasing
 from zarr.runners.locks.table import GIL, LOCKS, MAX_READINGS, wait
 from zarr.steps import requests
-from zarr.steps.requests import Get, Hold, Put, Steps, Transfer
+from zarr.steps.requests import Gather, Get, Hold, Put, Steps, Transfer
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest, SyncStore
@@ -147,14 +147,16 @@ class InlineRunner:
         self._get = store.get_sync
         self._put = store.set_sync
 
-    def run(self, steps: Steps[T], above: Holder | None = None) -> T:
+    def run(self, steps: Steps[T], above: Holder | None = None, inner: bool = False) -> T:
         """Run ``steps`` to their end and return their result.
 
         Parameters
         ----------
         steps : generator of requests
         above : Holder, optional
-            The locks of the steps that gathered these.
+            The locks that the steps hold that gathered these; the default is none.
+        inner : bool
+            If True, these are part of an operation that has begun: the store and the log have been looked at.
 
         Returns
         -------
@@ -165,12 +167,11 @@ class InlineRunner:
         Exception
             Any error that the steps do not catch; errors of the store are thrown into them first.
         """
-        if len(self._own) != self._size_of_own and above is None and self._replaced():
+        if len(self._own) != self._size_of_own and not inner and self._replaced():
             return self._otherwise(self.store).run(steps)  # type: ignore[misc, no-any-return]
-        if "logging" in MODULES and SWITCH.get(TRACING) is not False and above is None and is_tracing():
+        if "logging" in MODULES and SWITCH.get(TRACING) is not False and not inner and is_tracing():
             steps = tracing.traced(steps)
-        get, put, handlers = self._get, self._put, _HANDLERS
-        holder: Holder | None = None
+        get, put, handlers, holder = self._get, self._put, _HANDLERS, None
         try:
             request = next(steps)
             while True:
@@ -183,11 +184,12 @@ class InlineRunner:
                         reply = self.put_alone(request, holder or above) if alone else put(request.key, request.value)
                     elif kind in handlers and not (kind is Transfer and request.locks):
                         reply = handlers[kind](self, request)
+                    elif kind is Gather:
+                        reply = self._gather(request, holder or above)
                     else:
                         holder = holder or Holder(self._prefix or self._lock_prefix(), above)
                         if kind is Hold:
-                            files = () if request.scope is None else self._files_of(request)
-                            reply = holder.acquire(request.keys, request.family, files, request.below) or self._compares  # type: ignore[func-returns-value]
+                            reply = self._hold(request, holder)
                         else:
                             reply = self._scoped(request, holder)
                 except Exception as error:
@@ -237,20 +239,17 @@ class InlineRunner:
         self._root = folders.root_of(self.store, self._prefix or self._lock_prefix())
         return self._root
 
-    def _files_of(self, request: Hold) -> Sequence[str]:
-        """Return the files that lock out other processes for a request with a scope."""
+    def _hold(self, request: Hold, holder: Holder) -> Any:
+        """Acquire locks, and say whether a transaction compares values when it is committed."""
         scope, root = request.scope, self._root
-        assert scope is not None
-        if scope.required:
-            return processes.paths_of(self.store, request)
-        if root is None:
-            root = self._find_root()
-        keys = request.keys
-        if not root:
-            return ()
-        if len(keys) == 1 and request.family == "chunk":
-            return (folders.chunk_place(root, scope, keys[0]),)
-        return folders.places(root, scope, keys, request.family, request.below)
+        if scope is None or scope.required:
+            files = () if scope is None else processes.paths_of(self.store, request)
+            holder.acquire(request.keys, request.family, files, request.below)
+        else:
+            if root is None:
+                root = self._find_root()
+            holder.acquire(request.keys, request.family, (), request.below, root, scope)
+        return self._compares
 
     def put_alone(self, request: Put, above: Holder | None) -> Any:
         """Store a value under its lock; this is nearly free without other writers and without other locks."""
@@ -262,7 +261,9 @@ class InlineRunner:
             lock = None
             try:
                 if scope is not None and root:
-                    lock = folders.lock_chunk(root, scope, request.key, None if above is None else above.called_off)
+                    lock = folders.try_key(root, scope, request.key, "chunk") or folders.lock_place(
+                        folders.chunk_place(root, scope, request.key), None if above is None else above.called_off
+                    )
                 return self._put(request.key, request.value)
             finally:
                 # First, and in one step: Ctrl-C comes before it or after it. Other threads come last.
@@ -276,18 +277,18 @@ class InlineRunner:
                         lock.close()
                     LOCKS.release(name)
         with releasing(Holder(self._lock_prefix(), above)) as holder:
-            files = (folders.chunk_place(root, scope, request.key),) if scope is not None and root else ()
-            holder.acquire((request.key,), "chunk", files)
+            holder.acquire((request.key,), "chunk", (), (), root or "", scope)
             return self._put(request.key, request.value)
+
+    def _gather(self, request: Gather, above: Holder | None) -> Any:
+        return [self.run(child, above, True) for child in request.steps]
 
     def _scoped(self, request: Any, holder: Holder) -> Any:
         """Answer the requests that need no call of the store."""
         kind = type(request)
-        if kind is requests.Gather:
-            return [self.run(child, holder) for child in request.steps]
         if kind is requests.Staged:
             with staged(self.store, request) as store:
-                return InlineRunner(store).run(request.steps, holder)
+                return InlineRunner(store).run(request.steps, holder, True)
         if kind is Transfer:
             return self._transfer_locked(request, holder)
         if kind is requests.GetParts:

@@ -140,14 +140,14 @@ def value_size(path: str) -> int:
     FileNotFoundError
         If there is nothing.
     """
-    try:
-        status = os.stat(path)
-    except OSError as error:
-        if not os.path.islink(path):
-            raise
-        circle = error.errno == errno.ELOOP
-        what = "a symbolic link that leads in a circle" if circle else "a symbolic link to nothing"
-        raise NotAValueError(what, path, error.errno or 0) from None
+    status = os.lstat(path)
+    if stat.S_ISLNK(status.st_mode):
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            circle = error.errno == errno.ELOOP
+            what = "a symbolic link that leads in a circle" if circle else "a symbolic link to nothing"
+            raise NotAValueError(what, path, error.errno or 0) from None
     if not stat.S_ISREG(status.st_mode):
         raise not_regular(status.st_mode, path)
     return status.st_size

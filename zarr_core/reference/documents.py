@@ -18,6 +18,13 @@ _DATED_BYTES = 64 << 10
 _numbers = itertools.count(1 << 32)
 
 
+def is_plain_key(key: object) -> bool:
+    """Return True if a key needs no further check before it names a file."""
+    if type(key) is not str or not key.isascii() or "\\" in key or "\0" in key:
+        return False
+    return all(part and part[0] != "." for part in key.split("/"))
+
+
 def read_file(path: str) -> bytes | int | None:
     """Read a file; None if there is none, a negative ``errno`` where it cannot be read."""
     if "\0" in path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import struct
@@ -187,3 +188,16 @@ class FolderLock:
         """Release the lock and take a name out of the table of this process."""
         self.close()
         return queues.pop(name, ())
+
+
+def try_lock(opened: dict[str, Folder], folder: str, name: str, path: str) -> FolderLock | None:
+    """Lock one name alone in a folder that is open, if no other process has locked it; else return None."""
+    found = opened.get(folder)
+    if found is None:
+        return None
+    lock = FolderLock(found, (name,), False, path)
+    with contextlib.suppress(OSError):
+        if lock.try_acquire() == HELD:
+            return lock
+    lock.close()
+    return None

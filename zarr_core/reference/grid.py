@@ -132,6 +132,25 @@ class Grid:
     def regular(self) -> bool:
         return all(axis.regular for axis in self.axes)
 
+    @property
+    def overhangs(self) -> tuple[tuple[int, int], ...]:
+        lasts = [(i, axis, axis.nchunks - 1) for i, axis in enumerate(self.axes) if axis.nchunks]
+        return tuple((i, n) for i, axis, n in lasts if axis.valid_length(n) < axis.chunk_length(n))
+
+    def counts_within(self, shape: Sequence[int]) -> tuple[int, ...]:
+        if len(shape) != self.ndim or min(shape, default=0) < 0:
+            raise ValueError(f"a grid of {self.ndim} axes was asked for the shape {shape}")
+        shorter = [min(length, axis.length) for length, axis in zip(shape, self.axes, strict=True)]
+        return tuple(
+            axis.find(length - 1) + 1 if length else 0 for length, axis in zip(shorter, self.axes, strict=True)
+        )
+
+    def ends(self, counts: Sequence[int]) -> tuple[int, ...]:
+        return tuple(
+            axis.offset(count - 1) + axis.valid_length(count - 1) if count else 0
+            for axis, count in zip(self.axes, counts, strict=True)
+        )
+
 
 def morton_order(shape: Iterable[int]) -> NDArray[np.int64]:
     """Coordinates of a box in Morton (Z) order.

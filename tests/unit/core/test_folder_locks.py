@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 from pathlib import Path
@@ -145,3 +146,21 @@ def test_who_wants_a_name_alone_comes_before_those_who_share_it_later(tmp_path: 
 def test_both_cores_trust_the_same_file_systems(tmp_path: Path) -> None:
     for path in (str(tmp_path), "/proc", "/dev/shm", "/no/such/folder"):
         assert len({core.trusts_locks(path) for core in cores()}) == 1
+
+
+def test_one_try(tmp_path: Path) -> None:
+    """The lock of a name in a folder that is open; None where another process has it, or the folder is gone."""
+    for number, core in enumerate(cores()):
+        place = str(tmp_path / f"{number}")
+        os.mkdir(place)
+        assert core.try_lock({}, place, "c/0", "text") is None
+        mine, other = {place: core.Folder(place)}, {place: core.Folder(place)}
+        lock, second = core.try_lock(mine, place, "c/0", "text"), core.try_lock(mine, place, "c/1", "other")
+        assert (lock.held, lock.path) == (True, "text")
+        assert core.try_lock(other, place, "c/0", "") is None
+        second.close()
+        assert core.try_lock(other, place, "c/0", "") is None, "the last lock but one has released all"
+        lock.close()
+        assert core.try_lock(other, place, "c/0", "").held
+        os.rmdir(place)
+        assert core.try_lock(mine, place, "c/0", "") is None

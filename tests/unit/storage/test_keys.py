@@ -9,10 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zarr
+import zarr_core
 from zarr.buffer.core import default_buffer_prototype
 from zarr.errors import KeyNotAllowedError
 from zarr.storage import MemoryStore, keys
 from zarr.storage.keys import check_key, is_below_any, is_key, is_normalized, keys_below
+from zarr_core import is_plain_key
+from zarr_core.reference import documents as reference
 
 FORBIDDEN = re.compile(r"(?:\A|/)\.{0,2}(?:/|\Z)|[\\\0\ud800-\udfff]")
 TIDY = re.compile(r"(?:/(?!\.?(?:/|\Z))[^/\0\\]+)+")
@@ -31,6 +34,21 @@ def is_refused(key: str) -> bool:
 @given(TEXTS)
 def test_keys(key: str) -> None:
     assert is_key(key) == (FORBIDDEN.search(key) is None) == (not is_refused(key))
+
+
+@settings(max_examples=3000, deadline=None)
+@given(TEXTS)
+def test_plain_keys_need_no_other_check(key: str) -> None:
+    plain = is_plain_key(key)
+    assert plain == reference.is_plain_key(key)
+    assert plain == (key.isascii() and not is_refused(key) and not key.startswith(".") and "/." not in key)
+
+
+def test_what_is_no_plain_key() -> None:
+    class Text(str): ...
+
+    for module in (zarr_core, reference):
+        assert not any(map(module.is_plain_key, (b"a", None, Text("a"))))
 
 
 @settings(max_examples=3000, deadline=None)

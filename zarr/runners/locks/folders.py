@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Final, Self, TypeAlias
 from weakref import WeakSet, WeakValueDictionary
 
@@ -125,6 +125,7 @@ def _is_trusted(root: str) -> bool:
         trusted = zarr_core.trusts_locks(root)
         # Before other threads find the root among those that are trusted.
         (_apart.add if trusted and _is_apart(root) else _apart.discard)(root)
+        _node_name.cache_clear()
         _trusted[root] = trusted
     return trusted
 
@@ -168,27 +169,39 @@ def places(
     return sorted(found)
 
 
-def _node_place(
-    root: str, path: str, kind: str = "node", required: bool = False, *, shared: bool = False
-) -> Place:
+@lru_cache(256)
+def _node_name(root: str, path: str, kind: str) -> tuple[str, str, str]:
+    """Return the folder in which a node is locked, its name there, and the text of its place."""
     above, _, name = (f"{root}/{path}" if path else root).rpartition("/")
     if type(root) is _Database:
         above, name = root.folder, root.beginning + path
     elif not path and root in _apart:
         above, name = root, "."
-    place = Place(f"{'.' if kind == 'below' else 0}:{root}/{path}")  # all nodes below a node come before all nodes
-    place.folder, place.names, place.shared, place.required = above or "/", (f"{kind}:{name}",), shared, required
+    # All nodes below a node come before all nodes.
+    return above or "/", f"{kind}:{name}", f"{'.' if kind == 'below' else 0}:{root}/{path}"
+
+
+def _node_place(
+    root: str, path: str, kind: str = "node", required: bool = False, *, shared: bool = False
+) -> Place:
+    folder, name, text = _node_name(root, path, kind)
+    place = Place(text)
+    place.folder, place.names, place.shared, place.required = folder, (name,), shared, required
     return place
+
+
+def _chunk_name(root: str, path: str, key: str) -> tuple[str, str]:
+    """Return the folder in which a chunk of an array is locked, and its name there."""
+    if type(root) is _Database:
+        return root.folder, root.beginning + key
+    return (f"{root}/{path}", key[len(path) + 1 :]) if path else (root, key)
 
 
 def chunk_place(root: str, scope: LockScope, key: str) -> Place:
     """Return the lock of a chunk."""
-    place, path = Place(f"1:{root}/{key}"), scope.path
-    if type(root) is _Database:
-        place.folder, place.names = root.folder, (root.beginning + key,)
-    else:
-        place.folder, place.names = (f"{root}/{path}", (key[len(path) + 1 :],)) if path else (root, (key,))
-    place.shared, place.required = False, scope.required
+    place = Place(f"1:{root}/{key}")
+    place.folder, name = _chunk_name(root, scope.path, key)
+    place.names, place.shared, place.required = (name,), False, scope.required
     return place
 
 
@@ -236,47 +249,18 @@ def _opened(path: str) -> zarr_core.Folder:
     return folder
 
 
-def try_lock(folder: str, names: Names, shared: bool = False, path: str = "") -> zarr_core.FolderLock | None:
-    """Lock names in a folder that is open, if no other process has locked them; else return None.
-
-    Parameters
-    ----------
-    folder : str
-        The path of the folder.
-    names : tuple of str, callable or None
-        The names, as those of a :class:`Place`.
-    shared : bool, default False
-        If True, the lock is shared: it keeps out exclusive locks only.
-    path : str, default ""
-        The text by which the holder of the lock knows it.
-    """
-    opened = _open.get(folder)
-    if opened is None:
-        return None
-    lock = zarr_core.FolderLock(opened, names, shared, path)
-    try:
-        if lock.try_acquire() == HELD:
-            return lock
-    except OSError:
-        pass
-    except BaseException:  # Ctrl-C: the traceback would keep the lock
-        lock.close()
-        raise
-    lock.close()
-    return None
-
-
-def lock_chunk(
-    root: str, scope: LockScope, key: str, called_off: threading.Event | None
+def try_key(
+    root: str, scope: LockScope, key: str, family: str, below: Sequence[str] = ()
 ) -> zarr_core.FolderLock | None:
-    """Lock a chunk, blocking the thread; return None as :func:`lock_place` does.
-
-    For a folder, a place is made only if the lock has to wait.
-    """
-    path, lock = scope.path, None
-    if type(root) is not _Database:
-        lock = try_lock(f"{root}/{path}", (key[len(path) + 1 :],)) if path else try_lock(root, (key,))
-    return lock or lock_place(chunk_place(root, scope, key), called_off)
+    """Lock one of the places of :func:`places` without making it, if it is the only one and free; else return None."""
+    path = scope.path
+    if family == "chunk":
+        folder, name = _chunk_name(root, path, key)
+        return zarr_core.try_lock(_open, folder, name, f"1:{root}/{key}")
+    if below and below[0] != path:
+        return None
+    folder, name, text = _node_name(root, path, "node")
+    return zarr_core.try_lock(_open, folder, name, text)
 
 
 def _forget(folder: zarr_core.Folder) -> None:

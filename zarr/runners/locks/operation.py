@@ -105,10 +105,29 @@ class Holder:
 
     # Acquire
 
-    def acquire(self, keys: Sequence[str], family: str, files: Sequence[str] = (), below: Sequence[str] = ()) -> None:
+    def acquire(
+        self,
+        keys: Sequence[str],
+        family: str,
+        files: Sequence[str] = (),
+        below: Sequence[str] = (),
+        root: str = "",
+        scope: LockScope | None = None,
+    ) -> None:
         """Acquire the subtrees of some nodes, the keys, and then the lock files that stand for them in all processes.
 
         The call blocks the thread.
+
+        Parameters
+        ----------
+        keys : sequence of str
+        family : "node" or "chunk"
+        files : sequence of str
+        below : sequence of str
+        root : str
+            The root of the store (``folders.root_of``) if the keys are locked as names in folders, in place of files.
+        scope : LockScope, optional
+            That of the keys, with ``root``.
 
         Raises
         ------
@@ -126,16 +145,18 @@ class Holder:
                     wait(self._wait_for_trees((name,)), self.called_off, self._check_can_wait)
                 if below:
                     wait(self._close_tree(name), self.called_off, self._check_can_wait)
-                if files:
-                    self._top_file = True, files[0]
-                    place, lock = files[0], None
-                    if isinstance(place, folders.Place):
-                        lock = folders.try_lock(place.folder, place.names, place.shared, place)
-                    if lock is None:
-                        wait(self._acquire_file(place), self.called_off, self._check_can_wait)
-                    else:
+                if root and scope is not None:
+                    lock = folders.try_key(root, scope, keys[0], family, below)
+                    if lock is not None:
+                        self._top_file = True, lock.path
                         self._files.append(lock)
+                        return
+                    files = folders.places(root, scope, keys, family, below)
+                if files:
+                    wait(self._acquire_files(files), self.called_off, self._check_can_wait)
                 return
+        if root and scope is not None:
+            files = folders.places(root, scope, keys, family, below)
         wait(self._acquiring(keys, family, files, below), self.called_off, self._check_can_wait)
 
     async def acquire_async(
@@ -161,7 +182,11 @@ class Holder:
                 yield from self._acquire_name(name)
             if LOCKS.trees and family == "node":
                 yield from self._wait_for_trees(names)
-        for path in self._missing_files(files) if files else ():
+        if files:
+            yield from self._acquire_files(files)
+
+    def _acquire_files(self, files: Sequence[str]) -> Waits[None]:
+        for path in self._missing_files(files):
             yield from self._acquire_file(path)
 
     def _acquire_name(self, name: str) -> Waits[None]:
