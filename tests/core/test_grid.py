@@ -41,9 +41,35 @@ def test_axis(spec: AxisSpec) -> None:
 @given(grid_specs())
 def test_grid(specs: list[AxisSpec]) -> None:
     compiled, twin = make_grid(grid, specs), make_grid(reference, specs)
-    for name in ("ndim", "shape", "cdata_shape", "nchunks", "regular"):
+    for name in ("ndim", "shape", "cdata_shape", "nchunks", "regular", "overhangs"):
         assert getattr(compiled, name) == getattr(twin, name)
     assert repr(pickle.loads(pickle.dumps(compiled))) == repr(compiled)
+
+
+@given(grid_specs(), st.data())
+def test_edges_of_smaller_arrays(specs: list[AxisSpec], data: st.DataObject) -> None:
+    shape = [data.draw(st.integers(0, n + 2)) for n in make_grid(grid, specs).shape]
+    for module in (grid, reference):
+        made = make_grid(module, specs)
+        spans = [[(a.offset(i), a.offset(i) + a.chunk_length(i)) for i in range(a.nchunks)] for a in made.axes]
+        beyond = [(d, len(each) - 1) for d, each in enumerate(spans) if each and each[-1][1] > made.shape[d]]
+        assert made.overhangs == tuple(beyond)
+        counts = made.counts_within(shape)
+        assert counts == tuple(sum(first < n for first, _ in each) for n, each in zip(shape, spans, strict=True))
+        assert made.ends(counts) == tuple(
+            max((min(last, a.length) for _, last in each[:count]), default=0)
+            for a, each, count in zip(made.axes, spans, counts, strict=True)
+        )
+
+
+@both
+def test_wrong_shapes_of_smaller_arrays(module: Any) -> None:
+    made = module.Grid([module.RegularAxis(10, 3)])
+    for shape in ((), (1, 1), (-1,)):
+        with pytest.raises(ValueError, match=r"shape|length"):
+            made.counts_within(shape)
+    with pytest.raises(IndexError, match="out of range"):
+        made.ends((5,))
 
 
 @given(st.lists(st.integers(0, 6), max_size=4))

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import contextlib
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from operator import ge, gt, lt
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -190,12 +189,11 @@ def changing_steps(handle: ArrayHandle, change: Callable[[], Steps[T]]) -> Steps
 
 
 def _record_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
-    after = handle.state
-    if after is not before and after.documents is not None:
-        if isinstance(after.documents, StoredDocuments):
-            yield from record_steps(handle, after.documents)
-        else:  # they may have been read, and one may be missing
-            yield from record_steps(handle, {name: raw for name, raw in after.documents.items() if raw is not None})
+    documents = handle.state.documents
+    if handle.state is not before and documents is not None and handle.store_path.path:
+        if None in documents.values():  # they may have been read, and one may be missing
+            documents = {name: raw for name, raw in documents.items() if raw is not None}
+        yield from record_steps(handle, cast("Mapping[str, Buffer]", documents))
 
 
 def _catch_up_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
@@ -334,7 +332,8 @@ def _refresh_and_list_steps(handle: ArrayHandle, shape: tuple[int, ...]) -> Step
     if takes_contents_first(handle.store_path.store):
         most = tuple(map(max, shape, layout.shape))
         grown = handle.state.reshaped(layout.metadata.update_shape(most)).layout
-        if most != layout.shape and _named_leftovers(grown, layout.shape, kept_counts(grown, layout.shape)) is None:
+        kept = grown.outer.counts_within(layout.shape)
+        if most != layout.shape and _named_leftovers(grown, layout.shape, kept) is None:
             _, stored = yield Gather((refresh_steps(handle), ask_steps(List(layout.key_folder))))
             return stored if handle.state.layout.key_folder == layout.key_folder else None
     yield from refresh_steps(handle)
@@ -377,7 +376,7 @@ def clear_leftovers_steps(
     check : callable, optional
         Returns steps to run after something was found, before it is removed. Default: none; what is found is removed.
     """
-    kept = kept_counts(layout, shape)
+    kept = layout.outer.counts_within(shape)
     named = _named_leftovers(layout, shape, kept)
     if named is not None:
         outside, inside, cut = named
@@ -436,8 +435,8 @@ def _named_leftovers(
 
 def _cut_axes(layout: ArrayLayout, shape: tuple[int, ...], kept: tuple[int, ...]) -> list[int]:
     """Return the axes along which the last kept chunk reaches beyond a smaller shape."""
-    axes = layout.outer.axes
-    return [d for d, n in enumerate(layout.shape) if shape[d] < n and shape[d] < _last(axes[d], kept[d])]
+    ends = layout.outer.ends(kept)
+    return [d for d, n in enumerate(layout.shape) if shape[d] < n and shape[d] < ends[d]]
 
 
 def _border_cells(kept: tuple[int, ...], axis: int) -> Iterator[tuple[int, ...]]:
@@ -472,17 +471,9 @@ def _is_clear_steps(layout: ArrayLayout, region: tuple[slice, ...], bulk: str | 
     return is_filled(layout, found)
 
 
-def kept_counts(layout: ArrayLayout, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return how many stored chunks along each axis have an element of a smaller shape."""
-    return tuple(
-        bisect_left(range(axis.nchunks), length, key=axis.offset) if length < axis.length else axis.nchunks
-        for axis, length in zip(layout.outer.axes, shape, strict=True)
-    )
-
-
 def delete_outside_steps(layout: ArrayLayout, shape: tuple[int, ...]) -> Steps[None]:
     """Remove the stored chunks that have no element of a smaller shape."""
-    kept = kept_counts(layout, shape)
+    kept = layout.outer.counts_within(shape)
     counts = layout.outer.cdata_shape
     total = math.prod(counts) - math.prod(kept)
     if total == 0:
@@ -513,8 +504,8 @@ def _delete_held_steps(layout: ArrayLayout, keys: list[str]) -> Steps[None]:
 
 def clear_cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | None) -> Steps[None]:
     """Fill the part of border chunks beyond the new shape, so that it does not come back when the array grows."""
-    kept = kept_counts(layout, shape)
-    corner = tuple(_last(axis, count) for axis, count in zip(layout.outer.axes, kept, strict=True))
+    kept = layout.outer.counts_within(shape)
+    corner = layout.outer.ends(kept)
     cut = [d for d, (new, end) in enumerate(zip(shape, corner, strict=True)) if new < end]
     border = sum(math.prod(kept[:d] + kept[d + 1 :]) for d in cut)
     parts: Iterable[tuple[slice, ...]] = [tuple(slice(0, end) for end in corner)]
@@ -526,11 +517,6 @@ def clear_cut_steps(layout: ArrayLayout, shape: tuple[int, ...], bulk: str | Non
             region = tuple(slice(shape[d], s.stop) if i == d else s for i, s in enumerate(part))
             if region[d].start < region[d].stop:
                 yield Gather((_clear_region_steps(layout, region, bulk),))
-
-
-def _last(axis: Any, count: int) -> int:
-    """Return the end of the last of ``count`` chunks, clipped to the axis."""
-    return int(elements_of(axis, 0, count).stop)
 
 
 def _border_parts(

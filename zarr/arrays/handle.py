@@ -119,16 +119,13 @@ def served_from(store: Store, path: str, metadata: ArrayV2Metadata | ArrayV3Meta
 class ArrayHandle:
     """An open array: its place, its state, and the runners over its store."""
 
-    bulk: str | None
-    """The way of a bulk transfer to chunks: "files", "memory", or whole "buffers"; None: no bulk transfer."""
-
     __slots__ = (
         "__weakref__",
         "_async_run",
+        "_bulk",
         "_run",
         "batch",
         "bound_pipeline",
-        "bulk",
         "perhaps_unstored",
         "pipeline",
         "serving",
@@ -150,20 +147,22 @@ class ArrayHandle:
         """The pipeline of another package that was configured when the array was opened: it stays with the array."""
         self._run: Any = None
         self._async_run: Any = None
+        self._bulk: str | None = ""
         transformers, store = getattr(metadata, "storage_transformers", ()), store_path.store
         self.serving: Store = served_from(store, store_path.path, metadata) if transformers else store
         """The store of this array: the store of the user, or the result of the storage transformers over it."""
 
-    def __getattr__(self, name: str) -> Any:
-        # Looked up at the first transfer: many arrays are opened only for their metadata.
-        if name != "bulk":
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self.bulk = kind = bulk_kind(self.serving)
+    @property
+    def bulk(self) -> str | None:
+        """The way of a bulk transfer to chunks: "files", "memory", or whole "buffers"; None: no bulk transfer."""
+        kind = self._bulk
+        if kind == "":  # looked up at the first transfer: many arrays are opened only for their metadata
+            kind = self._bulk = bulk_kind(self.serving)
         return kind
 
     def serve(self, store: Store) -> None:
         """Use another store from now on."""
-        self.serving, self.bulk, self.pipeline = store, bulk_kind(store), None
+        self.serving, self._bulk, self.pipeline = store, "", None
         self._run = self._async_run = None
 
     def use_runner(self, runner: InlineRunner | LoopRunner) -> None:

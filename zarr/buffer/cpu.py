@@ -13,6 +13,8 @@ from zarr.types import BytesLike
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+_BYTE = np.dtype(np.uint8)
+
 
 class Buffer(core.Buffer):
     """Bytes in CPU memory.
@@ -64,7 +66,7 @@ class Buffer(core.Buffer):
         >>> Buffer.from_bytes(b"abc").as_numpy_array()
         array([97, 98, 99], dtype=uint8)
         """
-        return cls(np.frombuffer(bytes_like, dtype=np.uint8))
+        return cls(np.frombuffer(bytes_like, _BYTE))
 
     def as_numpy_array(self) -> npt.NDArray[Any]:
         """Return the bytes as a numpy array, without a copy."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, product
 from typing import Any
 
 from zarr.types import ShapeLike, parse_shapelike
 
 # Offsets and lengths are signed 64-bit integers in the core, so no axis can be longer than this.
 MAX_LENGTH = 2**63 - 1
+
+SHORT = 4096
+"""The ranges of a product that are no longer than this may be turned into tuples."""
 
 
 def are_lengths(values: Iterable[object], least: int) -> bool:
@@ -144,29 +148,26 @@ def parse_member(configuration: Any, member: str, name: str) -> Any:
 
 
 def cells(ranges: Sequence[range]) -> Iterator[tuple[int, ...]]:
-    """Iterate over the product of ranges, the last one fastest, without lists of them.
+    """Return the product of ranges, the last one fastest, without lists of long ones.
 
     Parameters
     ----------
     ranges : sequence of range
 
-    Yields
-    ------
-    tuple of int
+    Returns
+    -------
+    iterator of tuple of int
 
     Examples
     --------
     >>> next(cells([range(2**40), range(3, 5)]))
     (0, 3)
     """
-    if not ranges:
-        yield ()
-        return
+    if max(map(len, ranges), default=0) <= SHORT:
+        return product(*ranges)
     if not all(ranges):
-        return
-    for head in cells(ranges[:-1]):
-        for last in ranges[-1]:
-            yield (*head, last)
+        return iter(())
+    return ((*head, last) for head in cells(ranges[:-1]) for last in ranges[-1])
 
 
 def block_of(
@@ -228,7 +229,9 @@ def cells_outside(counts: Sequence[int], kept: Sequence[int]) -> Iterator[tuple[
     >>> list(cells_outside((2, 2), (1, 1)))
     [(1, 0), (1, 1), (0, 1)]
     """
-    corner, grid = [*map(range, map(min, kept, counts))], [*map(range, counts)]
-    for d, outside in enumerate(map(range, kept, counts)):
-        if outside:
-            yield from cells([*corner[:d], outside, *grid[d + 1 :]])
+    blocks = []
+    for d, count in enumerate(counts):
+        if kept[d] < count:
+            before, after = map(range, map(min, kept[:d], counts)), map(range, counts[d + 1 :])
+            blocks.append(cells([*before, range(kept[d], count), *after]))
+    return chain.from_iterable(blocks)

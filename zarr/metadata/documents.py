@@ -133,7 +133,7 @@ def dump_document(document: Mapping[str, Any], *, indent: int | str | None = "co
     try:
         if type(indent) is not int or indent < 0:
             return json.dumps(document, indent=indent, default=_scalar_or_error).encode("ascii")
-        text = _text(document, "\n", " " * indent)
+        text = _text("\n", " " * indent, document)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     except TypeError as error:
@@ -170,7 +170,7 @@ class DocumentFrame:
     def __init__(self, document: Mapping[str, Any], changing: Collection[str], indent: int | None) -> None:
         step = " " * (indent or 0)
         margin = lead = "" if indent is None else "\n" + step
-        self._write = _line if indent is None else partial(_text, margin=margin, step=step)
+        self._write = _line if indent is None else partial(_text, margin, step)
         self._names = [name for name in document if name in changing]
         self._pieces: list[str] = []
         piece = "{"
@@ -193,8 +193,8 @@ class DocumentFrame:
             If one of them cannot be written; :func:`dump_document` reports the reason and the place.
         """
         pieces, write = self._pieces, self._write
-        texts = [write(values[name]) for name in self._names]
-        return "".join([piece + text for piece, text in zip(pieces, [*texts, ""], strict=True)]).encode("ascii")
+        texts = [piece + write(values[name]) for name, piece in zip(self._names, pieces, strict=False)]
+        return ("".join(texts) + pieces[-1]).encode("ascii")
 
 
 def dump_framed(
@@ -235,7 +235,7 @@ def _line(value: Any) -> str:
     return json.dumps(value, default=_scalar_or_error) if write is None else write(value)
 
 
-def _text(value: Any, margin: str, step: str) -> str:
+def _text(margin: str, step: str, value: Any) -> str:
     """Return one value as ``json.dumps(value, indent=...)`` writes it; ``margin`` is a newline and the indent."""
     write = SCALARS.get(type(value))
     if write is not None:
@@ -246,14 +246,14 @@ def _text(value: Any, margin: str, step: str) -> str:
             return "{}"
         members = [
             f"{encode_string(key if type(key) is str else _key(key))}: "
-            + (short(item) if (short := SCALARS.get(type(item))) else _text(item, inner, step))
+            + (short(item) if (short := SCALARS.get(type(item))) else _text(inner, step, item))
             for key, item in value.items()
         ]
         return f"{{{inner}{f',{inner}'.join(members)}{margin}}}"
     if isinstance(value, list | tuple):
         if not value:
             return "[]"
-        items = [short(item) if (short := SCALARS.get(type(item))) else _text(item, inner, step) for item in value]
+        items = [short(item) if (short := SCALARS.get(type(item))) else _text(inner, step, item) for item in value]
         return f"[{inner}{f',{inner}'.join(items)}{margin}]"
     return json.dumps(value, default=_scalar_or_error)
 
@@ -307,7 +307,7 @@ def _float(value: float) -> str:
 
 SCALARS: dict[type, Callable[[Any], str]] = {
     str: encode_string,
-    int: int.__repr__,
+    int: repr,
     float: _float,
     bool: lambda value: "true" if value else "false",
     type(None): lambda value: "null",

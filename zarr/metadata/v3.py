@@ -459,7 +459,7 @@ class ArrayV3Metadata(Metadata):
         ValueError
             If it has another number of dimensions.
         """
-        if len(tuple(shape)) != self.ndim:
+        if len(tuple(shape)) != len(self.shape):
             raise ValueError("`chunk_grid` and `shape` need to have the same number of dimensions.")
         # The other members are parsed already; only members that depend on the shape are checked again.
         grid = self.chunk_grid.resized(self.shape, shape)

@@ -11,6 +11,7 @@ import itertools
 import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
@@ -192,7 +193,7 @@ def store_and_look_steps(
     """
     if bulk_kind(store) != "buffers" or getattr(store, "noted_nodes", None) is not None:
         return (yield from put)
-    keys = sorted(_carriers({path: documents}, replaced))
+    keys = _sorted_carriers({path: documents}, replaced)
     if not keys:
         return (yield from put)
     note_change()
@@ -237,7 +238,7 @@ def record_changes_steps(
     if noted is not None:
         noted.add(changes, replaced)
         return {}
-    keys = sorted(_carriers(changes, replaced))
+    keys = _sorted_carriers(changes, replaced)
     if not keys:
         return {}
     note_change()
@@ -348,6 +349,20 @@ def settle(store: Store) -> None:
     noted = getattr(store, "noted_nodes", None)
     if noted is not None:
         noted.settle(store)
+
+
+def _sorted_carriers(changes: Mapping[str, Collection[str]], replaced: Collection[str]) -> Sequence[Carrier]:
+    """Return the documents that may have consolidated metadata with one of these nodes, in order."""
+    if len(changes) == 1 and not replaced:
+        ((path, names),) = changes.items()
+        if len(names) == 1 and INLINE in names:  # the usual case: a node of format 3 was stored
+            return _inline_above(path)
+    return sorted(_carriers(changes, replaced))
+
+
+@lru_cache(256)
+def _inline_above(path: str) -> tuple[Carrier, ...]:
+    return tuple(sorted(zip(ancestors(path), repeat(INLINE))))
 
 
 def _carriers(changes: Mapping[str, Collection[str]], replaced: Collection[str]) -> set[Carrier]:

@@ -57,7 +57,7 @@ def way(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
 
     def choose(array: Any) -> Any:
         if request.param == "plain":
-            array._handle.bulk = None
+            array._handle._bulk = None
         return array
 
     return choose

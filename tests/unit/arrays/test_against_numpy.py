@@ -25,7 +25,7 @@ def make(store: Any, data: Any, plain: bool, shape: tuple[int, ...], dtype: Any)
         warnings.simplefilter("ignore")
         array = zarr.create_array(store, shape=shape, dtype=dtype, **parameters)
     if plain:
-        array._handle.bulk = None
+        array._handle._bulk = None
     return array
 
 
@@ -35,7 +35,7 @@ def reopen(array: Any, plain: bool) -> Any:
         warnings.simplefilter("ignore")
         again = zarr.open_array(array.store, mode="r")
     if plain:
-        again._handle.bulk = None
+        again._handle._bulk = None
     return again
 
 

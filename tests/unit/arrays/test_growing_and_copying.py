@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ import pytest
 
 import zarr
 from zarr.arrays.create import like as copying
+from zarr.arrays.layout import ArrayLayout
+from zarr.codecs.base.chain import CodecChain
+from zarr.errors import UnknownCodecError
 from zarr.storage import MemoryStore
 
 
@@ -46,3 +50,31 @@ def test_what_is_copied_is_not_held_all_at_once(monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_array_equal(zarr.from_array({}, data=source)[...], data)  # type: ignore[index]
     large: Any = zarr.create_array({}, data=data, chunks=(20, 20))
     assert [len(group) for group in copying._groups_that_fit(copying.blocks_of(large._handle.state.layout), 4)] == [1]
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown codec"])
+def test_a_copied_layout_has_all_that_the_first_has(known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore()
+    zarr.create_array(store, shape=(4, 4), chunks=(2, 2), dtype="i4")
+    if not known:
+        monkeypatch.setattr(CodecChain, "build", without_codec)
+    layout = zarr.open_array(store)._handle.layout
+    there, copied = slots_of(layout), slots_of(layout.__copy__())
+    if not known:
+        with pytest.raises(UnknownCodecError, match="no such codec"):
+            _ = layout.chain
+    assert there.keys() == copied.keys()
+    assert all(there[name] is copied[name] for name in there)
+    assert ({"chain", "program"} <= there.keys()) == known
+
+
+def without_codec(*arguments: Any) -> Any:
+    raise UnknownCodecError("no such codec")
+
+
+def slots_of(layout: ArrayLayout) -> dict[str, Any]:
+    found = {}
+    for name in ArrayLayout.__slots__:
+        with suppress(AttributeError):
+            found[name] = object.__getattribute__(layout, name)
+    return found
