@@ -15,10 +15,11 @@ import pytest
 import zarr
 from tests.trust.together import run_together
 from zarr import transactions
-from zarr.errors import ReadOnlyError
+from zarr.errors import ReadOnlyError, TransactionConflictError
 from zarr.metadata.copies import CopyText
 from zarr.steps.consolidated import NotedNodes
 from zarr.storage import LocalStore, LoggingStore, MemoryStore, SQLiteStore
+from zarr.storage.wrappers import overlay
 
 NODE: dict[str, Any] = {"shape": (2,), "chunks": (2,), "dtype": "i4"}
 
@@ -88,6 +89,46 @@ def test_a_reader_inside_sees_the_changes(wrap: bool) -> None:
         assert sorted(listed(place, True)) == sorted(listed(place, False)) == ["a", "a/y"]
         assert zarr.open(place, mode="r").metadata.consolidated_metadata.flattened_metadata.keys() == {"a", "a/y"}
     assert sorted(listed(store, True)) == ["a", "a/y"]
+
+
+def test_a_large_document_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many nodes made in a group with consolidated metadata cost what they cost in a small group."""
+    monkeypatch.setattr(overlay, "_LARGE_BYTES", 100)
+
+    class Counting(MemoryStore):
+        read = 0
+
+        def get_sync(self, key: str, **options: Any) -> Any:
+            self.read += key == "zarr.json"
+            return super().get_sync(key, **options)
+
+    store = Counting()
+    zarr.open_group(store, mode="w").create_array("first", **NODE)
+    consolidated(store)
+
+    def reads(count: int, name: str) -> int:
+        before = store.read
+        with zarr.transaction(store) as tx:
+            group = zarr.open_group(tx, mode="r+")
+            for number in range(count):
+                group.create_array(f"{name}{number}", **NODE)
+        return store.read - before
+
+    assert reads(20, "a") == reads(1, "b") == reads(20, "c")
+    assert listed(store, True).keys() == listed(store, False).keys()
+
+
+def test_a_large_document_that_changes_meanwhile_is_a_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overlay, "_LARGE_BYTES", 100)
+    store = MemoryStore()
+    zarr.open_group(store, mode="w").create_array("first", **NODE)
+    consolidated(store)
+    with pytest.raises(TransactionConflictError, match=r"zarr\.json"), zarr.transaction(store) as tx:
+        group = zarr.open_group(tx, mode="r+")
+        group.create_array("a", **NODE)
+        zarr.open_group(store, mode="r+").create_array("b", **NODE)
+        group.create_array("c", **NODE)
+    assert listed(store, True).keys() == listed(store, False).keys() == {"first", "b"}
 
 
 def test_a_rollback_leaves_the_copy() -> None:

@@ -75,7 +75,8 @@ def is_expected(value: Any, expected: bytes | None) -> bool:
 
 _DIGEST_BYTES: Final = 16
 _LARGE_BYTES: Final = 1 << 20
-"""Larger documents are compared as they are: the digest of one with consolidated metadata takes as long as its edit."""
+"""Larger documents are kept as they were read: they are read once, and compared without a digest, which would take as
+long as an edit of the consolidated metadata in them."""
 
 _CHANGED: Final = bytes(_DIGEST_BYTES)
 """The digest of no value: for a key of which two different values were read."""
@@ -199,15 +200,22 @@ class OverlayStore(CreatingStore):
         if value is _UNTOUCHED:
             if self._removed and self._is_removed(key):
                 return None
-            noted = self._is_noted(key)
-            value = self._base.get_sync(key, prototype=prototype, byte_range=byte_range)
-            if noted:
-                return value
-            return self._note(key, value) if byte_range is None else self._note_part(key, byte_range, value)
+            seen = self._seen.get(key)
+            if seen is None or len(seen) == _DIGEST_BYTES:
+                return self._get_below(key, prototype, byte_range)
+            value = default_buffer_prototype().buffer.from_bytes(seen)
         if value is None:
             return None
         value = (default_buffer_prototype() if prototype is None else prototype).buffer.from_buffer(value)
         return value if byte_range is None else _part(value, byte_range)
+
+    def _get_below(self, key: str, prototype: BufferPrototype | None, byte_range: ByteRequest | None) -> Buffer | None:
+        """Read a key that is unchanged here, and note what was read."""
+        noted = self._is_noted(key)
+        value = self._base.get_sync(key, prototype=prototype, byte_range=byte_range)
+        if noted:
+            return value
+        return self._note(key, value) if byte_range is None else self._note_part(key, byte_range, value)
 
     def exists_sync(self, key: str) -> bool:
         """Return True if the key has a value."""
