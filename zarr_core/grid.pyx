@@ -205,13 +205,14 @@ cdef class Grid:
         ValueError
             If it has another number of lengths, or a negative one.
         """
+        cdef tuple lengths = tuple(shape)
         cdef list counts = []
         cdef int64_t length
         cdef int i
-        if len(shape) != self.ndim:
-            raise ValueError(f"a grid of {self.ndim} axes was asked for the shape {shape}")
+        if len(lengths) != self.ndim:
+            raise ValueError(f"a grid of {self.ndim} axes was asked for the shape {lengths}")
         for i in range(self.ndim):
-            length = as_length(shape[i], "length")
+            length = as_length(lengths[i], "length")
             if length >= self.c[i].length:
                 counts.append(self.c[i].nchunks)
             else:
@@ -228,17 +229,22 @@ cdef class Grid:
 
         Raises
         ------
+        ValueError
+            If there is not one count for each axis.
         IndexError
             If there are not so many chunks.
         """
+        cdef tuple wanted = tuple(counts)
         cdef list found = []
         cdef int64_t last
         cdef int i
+        if len(wanted) != self.ndim:
+            raise ValueError(f"a grid of {self.ndim} axes was asked for the ends of {wanted} chunks")
         for i in range(self.ndim):
-            if counts[i] == 0:
+            if wanted[i] == 0:
                 found.append(0)
                 continue
-            last = (<Axis> self.axes[i]).check(counts[i] - 1)
+            last = (<Axis> self.axes[i]).check(wanted[i] - 1)
             found.append(axis_offset(&self.c[i], last) + axis_valid_length(&self.c[i], last))
         return tuple(found)
 

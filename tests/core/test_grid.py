@@ -68,6 +68,9 @@ def test_wrong_shapes_of_smaller_arrays(module: Any) -> None:
     for shape in ((), (1, 1), (-1,)):
         with pytest.raises(ValueError, match=r"shape|length"):
             made.counts_within(shape)
+    for counts in ((), (1, 1)):
+        with pytest.raises(ValueError, match="ends"):
+            made.ends(counts)
     with pytest.raises(IndexError, match="out of range"):
         made.ends((5,))
 

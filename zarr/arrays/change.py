@@ -189,8 +189,9 @@ def changing_steps(handle: ArrayHandle, change: Callable[[], Steps[T]]) -> Steps
 
 
 def _record_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
-    documents = handle.state.documents
-    if handle.state is not before and documents is not None and handle.store_path.path:
+    after = handle.state
+    documents = after.documents
+    if after is not before and documents is not None and handle.store_path.path:
         if None in documents.values():  # they may have been read, and one may be missing
             documents = {name: raw for name, raw in documents.items() if raw is not None}
         yield from record_steps(handle, cast("Mapping[str, Buffer]", documents))

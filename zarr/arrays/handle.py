@@ -162,7 +162,7 @@ class ArrayHandle:
 
     def serve(self, store: Store) -> None:
         """Use another store from now on."""
-        self.serving, self._bulk, self.pipeline = store, "", None
+        self.serving, self._bulk, self.pipeline = store, bulk_kind(store), None
         self._run = self._async_run = None
 
     def use_runner(self, runner: InlineRunner | LoopRunner) -> None:

@@ -242,7 +242,7 @@ class Buffer(ABC):
             The bytes.
         """
         # A copy of a large document needs new memory from the operating system, which costs as much as parsing a part.
-        array = self._data if type(self._data) is np.ndarray else self.as_numpy_array()
+        array = self.as_numpy_array()
         base: object = array.base
         if type(base) is bytes and len(base) == array.size and array.strides == (1,):
             return base

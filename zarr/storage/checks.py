@@ -145,6 +145,8 @@ def value_size(path: str) -> int:
         try:
             status = os.stat(path)
         except OSError as error:
+            if not os.path.islink(path):
+                raise
             circle = error.errno == errno.ELOOP
             what = "a symbolic link that leads in a circle" if circle else "a symbolic link to nothing"
             raise NotAValueError(what, path, error.errno or 0) from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import struct
@@ -196,8 +195,13 @@ def try_lock(opened: dict[str, Folder], folder: str, name: str, path: str) -> Fo
     if found is None:
         return None
     lock = FolderLock(found, (name,), False, path)
-    with contextlib.suppress(OSError):
+    try:
         if lock.try_acquire() == HELD:
             return lock
+    except OSError:
+        pass
+    except BaseException:  # Ctrl-C: the traceback would keep the lock
+        lock.close()
+        raise
     lock.close()
     return None

@@ -146,6 +146,8 @@ class Grid:
         )
 
     def ends(self, counts: Sequence[int]) -> tuple[int, ...]:
+        if len(counts) != self.ndim:
+            raise ValueError(f"a grid of {self.ndim} axes was asked for the ends of {counts} chunks")
         return tuple(
             axis.offset(count - 1) + axis.valid_length(count - 1) if count else 0
             for axis, count in zip(self.axes, counts, strict=True)

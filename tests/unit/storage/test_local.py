@@ -110,8 +110,10 @@ def test_partial_files_are_no_keys(store: LocalStore) -> None:
     assert list(store.list_sync()) == ["a/b"]
     assert list(store.list_dir_sync("a")) == ["b"]
     assert list(store.list_prefix_sync("a/")) == ["a/b"]
-    with pytest.raises(ValueError, match="reserved"):
-        store.set_sync(f"a/{files.partial_name('b')}", B(b""))
+    for name in (files.partial_name("b"), "c.0123456789abcdef0123456789abcdef.partial", ".zarr-locks/x"):
+        for change in (store.set_sync, store.put_if_absent_sync):
+            with pytest.raises(ValueError, match="reserved"):
+                change(f"a/{name}", B(b""))
     store.set_sync("a/mine.partial", B(b"not one of ours"))
     assert "a/mine.partial" in set(store.list_sync())
 

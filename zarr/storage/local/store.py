@@ -102,7 +102,6 @@ class LocalStore(CreatingStore):
         if links not in ("follow", "inside"):
             raise ValueError(f"links must be 'follow' or 'inside', got {links!r}")
         self.links = links
-        self._follows = links == "follow" and not names.WINDOWS
         if not isinstance(root, str | Path):
             raise TypeError(f"'root' must be a string or Path instance. Got an instance of {type(root)} instead.")
         self.fsync = fsync
@@ -195,7 +194,7 @@ class LocalStore(CreatingStore):
         return os.path.join(names.below(self._base, check_prefix(path)), LOCKS_FOLDER)
 
     def _path(self, key: str) -> str:
-        if self._follows and zarr_core.is_plain_key(key):
+        if self.links == "follow" and not names.WINDOWS and zarr_core.is_plain_key(key):
             return self._base + key
         check_key(key)
         if self.links == "inside":
@@ -361,8 +360,6 @@ class LocalStore(CreatingStore):
     def _target(self, key: str) -> str:
         if self._read_only:
             self._check_writable()
-        elif self._follows and zarr_core.is_plain_key(key):  # no reserved name: these begin with a dot
-            return self._base + key
         path = self._path(key)
         if key.endswith(".partial") and is_partial(os.path.basename(path)):
             raise ValueError(f"key {key!r} is reserved: names of this form belong to values that are being written")
@@ -559,7 +556,6 @@ class LocalStore(CreatingStore):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__dict__.setdefault("fsync", False)
-        self._follows = self.links == "follow" and not names.WINDOWS
         if "_base" not in state:
             self._use_folder(self.root)
 
