@@ -19,6 +19,14 @@ cdef int64_t as_length(object value, object what) except -1:
     return number
 
 
+cdef tuple one_each(object values, int ndim, object what):
+    """Return the values as a tuple of one for each axis."""
+    cdef tuple found = tuple(values)
+    if len(found) != ndim:
+        raise ValueError(f"a grid of {ndim} axes was asked for the {what} {found}")
+    return found
+
+
 cdef class Axis:
     """One dimension of a grid. Chunk ``i`` covers positions ``offset(i)`` to ``offset(i) + chunk_length(i)``."""
 
@@ -205,12 +213,10 @@ cdef class Grid:
         ValueError
             If it has another number of lengths, or a negative one.
         """
-        cdef tuple lengths = tuple(shape)
+        cdef tuple lengths = one_each(shape, self.ndim, "shape")
         cdef list counts = []
         cdef int64_t length
         cdef int i
-        if len(lengths) != self.ndim:
-            raise ValueError(f"a grid of {self.ndim} axes was asked for the shape {lengths}")
         for i in range(self.ndim):
             length = as_length(lengths[i], "length")
             if length >= self.c[i].length:
@@ -234,12 +240,10 @@ cdef class Grid:
         IndexError
             If there are not so many chunks.
         """
-        cdef tuple wanted = tuple(counts)
+        cdef tuple wanted = one_each(counts, self.ndim, "ends of so many chunks:")
         cdef list found = []
         cdef int64_t last
         cdef int i
-        if len(wanted) != self.ndim:
-            raise ValueError(f"a grid of {self.ndim} axes was asked for the ends of {wanted} chunks")
         for i in range(self.ndim):
             if wanted[i] == 0:
                 found.append(0)

@@ -203,7 +203,7 @@ class OverlayStore(CreatingStore):
             seen = self._seen.get(key)
             if seen is None or len(seen) == _DIGEST_BYTES:
                 return self._get_below(key, prototype, byte_range)
-            value = default_buffer_prototype().buffer.from_bytes(seen)
+            value = default_buffer_prototype().buffer.from_bytes(seen)  # a large document: kept as it was read
         if value is None:
             return None
         value = (default_buffer_prototype() if prototype is None else prototype).buffer.from_buffer(value)
