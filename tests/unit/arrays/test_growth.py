@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import zarr
-from zarr.arrays import change
+from zarr.arrays import outside
 from zarr.storage import LocalStore, MemoryStore
 
 
@@ -51,12 +51,12 @@ def set_shape(store: Any, shape: tuple[int, ...]) -> None:
 def test_no_element_comes_back(seed: int, listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What lies beyond the shape is the fill value after growth, with requests by name and with a listing."""
     if listed == 0:
-        monkeypatch.setattr(change, "LISTED_FOR_ONE_REQUEST", 0.001)
-        monkeypatch.setattr(change, "MAX_NAMED_CHUNKS", 10**6)
+        monkeypatch.setattr(outside, "LISTED_FOR_ONE_REQUEST", 0.001)
+        monkeypatch.setattr(outside, "MAX_NAMED_CHUNKS", 10**6)
     else:
-        monkeypatch.setattr(change, "LISTED_FOR_ONE_REQUEST", listed)
+        monkeypatch.setattr(outside, "LISTED_FOR_ONE_REQUEST", listed)
     if seed % 2:  # each border chunk is read alone
-        monkeypatch.setattr(change, "MAX_BYTES_AT_ONCE", 0)
+        monkeypatch.setattr(outside, "MAX_BYTES_AT_ONCE", 0)
     choose = random.Random(seed)
     full = tuple(choose.randrange(4, 14) for _ in range(choose.choice([1, 2, 3])))
     chunks = tuple(choose.randrange(1, 4) for _ in full)
