@@ -163,7 +163,7 @@ def _record_steps(handle: ArrayHandle, before: ArrayState) -> Steps[None]:
     after = handle.state
     documents = after.documents
     if after is not before and documents is not None and handle.store_path.path:
-        if None in documents.values():  # they may have been read, and one may be missing
+        if len(documents) > 1 and None in documents.values():  # of the two of format 2, one may be missing
             documents = {name: raw for name, raw in documents.items() if raw is not None}
         yield from record_steps(handle, cast("Mapping[str, Buffer]", documents))
 
