@@ -26,7 +26,7 @@ HEAVY = (
 UNUSED = (
     "zarr.settings zarr.typed_dicts zarr.api.asynchronous zarr.api.saving zarr.arrays.interop "
     "zarr.arrays.methods.indexers zarr.arrays.views.view zarr.arrays.io.read_many zarr.arrays.change "
-    "zarr.arrays.outside "
+    "zarr.arrays.outside zarr.chunks.dimensions "
     "zarr.arrays.create.unsaved zarr.buffer.gpu zarr.codecs.sharding zarr.dtype.types.nullable "
     "zarr.dtype.types.small zarr.dtype.types.structured zarr.dtype.types.text zarr.dtype.types.times "
     "zarr.chunks.grid zarr.chunks.rectilinear zarr.groups.group zarr.metadata.group zarr.runners.asynchronous "

@@ -16,9 +16,11 @@ from zarr.registry.tables import failure_of, get_chunk_grid_class
 from zarr.types import parse_named_configuration
 
 if TYPE_CHECKING:
-    from zarr.chunks import grid
-    from zarr.chunks.grid import ChunkGrid, DimensionGrid, FixedDimension
+    from zarr.chunks import dimensions, grid
+    from zarr.chunks.dimensions import DimensionGrid, FixedDimension
+    from zarr.chunks.grid import ChunkGrid
 else:
+    dimensions = LazyModule("zarr.chunks.dimensions")
     grid = LazyModule("zarr.chunks.grid")
 
 
@@ -104,7 +106,7 @@ class ChunkGridMetadata(Metadata):
         -------
         zarr_core.Grid
         """
-        return grid.core_grid(self.dimensions(shape))
+        return dimensions.core_grid(self.dimensions(shape))
 
 
 @record(frozen=True, kw_only=True)
@@ -181,7 +183,7 @@ class RegularChunkGridMetadata(ChunkGridMetadata):
 
     def dimensions(self, shape: tuple[int, ...]) -> tuple[FixedDimension, ...]:
         """Return the axes of the grid over an array of shape ``shape``."""
-        axis = grid.FixedDimension
+        axis = dimensions.FixedDimension
         return tuple([axis(size, extent) for size, extent in zip(self.chunk_shape, shape, strict=True)])
 
     def to_core(self, shape: tuple[int, ...]) -> zarr_core.Grid:
@@ -288,11 +290,11 @@ def create_chunk_grid_metadata(chunks: ChunkGrid) -> ChunkGridMetadata:
     check_rectilinear_enabled()
     shapes: list[int | tuple[int, ...]] = []
     for dim in chunks.dimensions:
-        if isinstance(dim, grid.FixedDimension):
+        if isinstance(dim, dimensions.FixedDimension):
             shapes.append(dim.size)
-        elif isinstance(dim, grid.VaryingDimension):
+        elif isinstance(dim, dimensions.VaryingDimension):
             shapes.append(dim.edges)
-        elif isinstance(dim, grid.DimensionGrid):
+        elif isinstance(dim, dimensions.DimensionGrid):
             shapes.append(tuple([dim.chunk_size(i) for i in range(dim.ngridcells)]))
         else:
             raise TypeError(f"Unknown dimension grid type {type(dim)}: it lacks methods of zarr.chunks.DimensionGrid.")

@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from zarr.chunks.base import ChunkGridMetadata
-from zarr.chunks.grid import ChunkGrid, DimensionGrid, FixedDimension, VaryingDimension
+from zarr.chunks.dimensions import DimensionGrid, FixedDimension, VaryingDimension
+from zarr.chunks.grid import ChunkGrid
 from zarr.chunks.guesses import SHARDED_INNER_CHUNK_MAX_BYTES, guess_chunks, guess_shard_shape
 from zarr.defaults import settings
 from zarr.errors import ZarrUserWarning

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 import zarr_core
 from zarr.chunks.base import ChunkGridMetadata, check_rectilinear_enabled
 from zarr.chunks.base import RectilinearChunksDisabledError as RectilinearChunksDisabledError
-from zarr.chunks.grid import DimensionGrid, make_dimension
+from zarr.chunks.dimensions import DimensionGrid, make_dimension
 from zarr.chunks.shapes import MAX_LENGTH, parse_chunk_edge, parse_member
 from zarr.types import NamedRequiredConfig, parse_named_configuration
 

@@ -29,7 +29,7 @@ from zarr.arrays.io.selection import Fields, as_items, field_dtype, plan_orthogo
 from zarr.arrays.io.shard_read import ShardPart, place_in_shard, read_inner_steps, stored_steps
 from zarr.arrays.layout import ArrayLayout
 from zarr.buffer.core import BufferPrototype, NDBuffer
-from zarr.chunks.grid import DimensionGrid
+from zarr.chunks.dimensions import DimensionGrid
 from zarr.dtype.base import empty_array
 from zarr.logs import logs_codecs
 from zarr.steps.requests import Gather, Get, Steps, Transfer
