@@ -16,7 +16,7 @@ from tests.trust.together import KINDS, make_store, rounds, run_together
 from zarr.abc.stores.changes import Changes
 from zarr.buffer.cpu import Buffer
 from zarr.storage import ManagedMemoryStore, MemoryStore
-from zarr.storage.local.files import remove_replaced
+from zarr.storage.local.folders import remove_replaced
 
 ALL = [*KINDS, "managed"]
 

@@ -15,12 +15,13 @@ import pytest
 from zarr.errors import FolderInPlaceError
 from zarr.runners.locks import processes
 from zarr.storage import LocalStore, url
-from zarr.storage.local import files, names
+from zarr.storage.local import files, folders, names
 
 
 @pytest.fixture
 def windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "WINDOWS", True)
+    monkeypatch.setattr(folders, "WINDOWS", True)
 
 
 def refuse(*arguments: Any) -> Any:
@@ -73,7 +74,7 @@ def test_folders_are_not_synced_and_processes_not_asked(windows: None, monkeypat
     monkeypatch.setattr(os, "open", refuse)
     monkeypatch.setattr(os, "kill", refuse)  # there it would end the process
     files.sync_directory("anywhere")
-    assert files.is_alive(1)
+    assert folders.is_alive(1)
 
 
 def test_drive_letters_are_no_schemes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import zarr_core
-from zarr.storage.local import files
+from zarr.storage.local import folders
 
 
 @pytest.fixture(params=["core", "standard library"])
 def remove(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     if request.param != "core":
         monkeypatch.setattr(zarr_core, "remove_folder", lambda path: -errno.ENOSYS)
-    return lambda path: files.remove_folder(str(path))
+    return lambda path: folders.remove_folder(str(path))
 
 
 def test_a_folder_goes_with_all_in_it_and_its_links_lead_nowhere(
@@ -77,7 +77,7 @@ def test_more_entries_than_one_call_removes(tmp_path: Path, monkeypatch: pytest.
 
     real = zarr_core.remove_folder
     monkeypatch.setattr(zarr_core, "remove_folder", noted)
-    files.remove_folder(str(tmp_path / "folder"))
+    folders.remove_folder(str(tmp_path / "folder"))
     assert not (tmp_path / "folder").exists()
     assert codes == ([1, 0] if zarr_core.IMPLEMENTATION == "compiled" else [-errno.ENOSYS])
 

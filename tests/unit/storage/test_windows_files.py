@@ -19,7 +19,7 @@ import zarr_core
 from zarr.buffer.cpu import Buffer
 from zarr.errors import ContainsArrayError, KeyNotAllowedError
 from zarr.storage import LocalStore, MemoryStore, resolve
-from zarr.storage.local import changes, files, names, store
+from zarr.storage.local import changes, files, folders, names, store
 
 LONGEST = 259
 ROOT = "C:\\data\\"
@@ -98,11 +98,12 @@ class Windows:
 @pytest.fixture(params=["keeps case", "folds case"])
 def system(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Windows:
     made = Windows(tmp_path, request.param == "folds case")
-    for module in (files, changes, store, names, resolve):
+    for module in (files, folders, changes, store, names, resolve):
         monkeypatch.setattr(module, "os", made)
     monkeypatch.setattr(files, "WINDOWS", True)
+    monkeypatch.setattr(folders, "WINDOWS", True)
     monkeypatch.setattr(names, "WINDOWS", True)
-    monkeypatch.setattr(files, "shutil", types.SimpleNamespace(rmtree=made.given_one(shutil.rmtree)))
+    monkeypatch.setattr(folders, "shutil", types.SimpleNamespace(rmtree=made.given_one(shutil.rmtree)))
     monkeypatch.setattr(changes, "shutil", types.SimpleNamespace(copymode=made.given_two(shutil.copymode)))
     drive_path = type("DrivePath", (PureWindowsPath,), {"absolute": lambda self: self})
     monkeypatch.setattr(store, "Path", drive_path)
@@ -142,7 +143,7 @@ def test_links_are_followed_within_the_folder(system: Windows) -> None:
     zarr.create_array(LocalStore(ROOT + "a"), name="x", shape=(2,), dtype="i1")[:] = 1
     place = LocalStore(ROOT + "a", links="inside")
     np.testing.assert_array_equal(zarr.open_array(place, path="x", mode="r")[:], 1)
-    assert not files.lies_inside("C:\\data\\ab", "C:\\data\\a")
+    assert not folders.lies_inside("C:\\data\\ab", "C:\\data\\a")
 
 
 def test_a_colon_is_no_part_of_a_name(system: Windows) -> None:

@@ -24,7 +24,7 @@ from zarr.abc.stores.changes import Changes, Stage, TakenError, is_document
 from zarr.errors import MetadataValidationError
 from zarr.storage.checks import check_clearable, file_in_place
 from zarr.storage.keys import JOURNAL_FOLDER, METADATA_NAMES, check_key, is_partial
-from zarr.storage.local import files, names
+from zarr.storage.local import files, folders, names
 from zarr.storage.wrappers import overlay
 
 _OCCUPIED = frozenset({errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EISDIR})
@@ -43,14 +43,14 @@ def exchange(one: str, other: str) -> None:
     if -code not in _NO_EXCHANGE:
         raise OSError(-code, os.strerror(-code), one, None, other)
     is_hidden = is_partial(os.path.basename(one))
-    aside = os.path.join(one if is_hidden else os.path.dirname(one), files.REPLACED)
+    aside = os.path.join(one if is_hidden else os.path.dirname(one), folders.REPLACED)
     os.rename(other, aside)
     try:
         os.rename(one, other)
     except BaseException:
         os.rename(aside, other)
         raise
-    os.rename(os.path.join(other, files.REPLACED) if is_hidden else aside, one)
+    os.rename(os.path.join(other, folders.REPLACED) if is_hidden else aside, one)
 
 
 class LocalStage(Stage):
@@ -92,14 +92,14 @@ class LocalStage(Stage):
         beside, name = os.path.split(self._target)
         if not path and os.path.isdir(root) and (path not in replace or not os.access(beside, os.W_OK)):
             beside, name = root, "root"
-        files.sweep_beside(beside, name)
+        folders.sweep_beside(beside, name)
         self.folder = os.path.join(beside, files.partial_name(name))
         self.store = store_in(self.folder)
         self._source = names.below(self.folder, path)
 
     def discard(self) -> None:
         """Remove the folder."""
-        files.remove_folder(self.folder, ignore_errors=True)
+        folders.remove_folder(self.folder, ignore_errors=True)
 
     def publish(self) -> None:
         """Move the written values to their place."""
@@ -113,7 +113,7 @@ class LocalStage(Stage):
         if os.path.islink(self.folder):
             os.unlink(self.folder)
         elif os.path.lexists(self.folder):
-            files.remove_replaced(self.folder)  # hidden already
+            folders.remove_replaced(self.folder)  # hidden already
 
     def _check_absent(self, below: str) -> None:
         for key in self._absent:
@@ -165,7 +165,7 @@ class LocalStage(Stage):
             if old == self.folder:
                 continue
             if os.path.isdir(old) and not os.path.islink(old):
-                files.remove_tree(old)
+                folders.remove_tree(old)
             else:
                 os.unlink(old)
         for name in sorted(os.listdir(source), key=lambda name: name in METADATA_NAMES):
@@ -283,7 +283,7 @@ def _remove(journal: str, root: str) -> None:
     hidden = os.path.join(root, files.partial_name("journal"))
     with contextlib.suppress(OSError):
         os.rename(journal, hidden)
-        files.remove_folder(hidden, ignore_errors=True)
+        folders.remove_folder(hidden, ignore_errors=True)
 
 
 def carry_out(root: str, journal: str, plan: dict[str, Any], fsync: bool) -> None:
@@ -362,7 +362,7 @@ def recover(base: str, fsync: bool = False) -> None:
     # Another process may do the same at the same time, and be faster: then nothing is left to do.
     with contextlib.suppress(FileNotFoundError, PermissionError):
         owners = [int(name[6:], 16) for name in os.listdir(journal) if re.fullmatch(_OWNER, name)]
-        if any(files.is_alive(owner) for owner in owners):
+        if any(folders.is_alive(owner) for owner in owners):
             return
         root = os.path.realpath(base)
         data = files.read_file(os.path.join(journal, _LIST))

@@ -34,7 +34,7 @@ from zarr.storage.keys import (
     is_normalized,
     is_partial,
 )
-from zarr.storage.local import files, names
+from zarr.storage.local import files, folders, names
 from zarr.types import AccessModeLiteral
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class LocalStore(CreatingStore):
 
     def _check_inside(self, key: str) -> None:
         """Refuse a key that leads out of the folder by links."""
-        if not files.lies_inside(names.below(self._base, key), os.path.realpath(self._base)):
+        if not folders.lies_inside(names.below(self._base, key), os.path.realpath(self._base)):
             raise LinkLeavesStoreError(f"links lead key {key!r} out of {self!r}, which was opened with links='inside'")
 
     @property
@@ -324,19 +324,19 @@ class LocalStore(CreatingStore):
     def _sweep_beside(self) -> None:
         """Remove the leftovers of dead processes from a new root, built beside the old one: see ``LocalStage``."""
         if not self.read_only:
-            files.sweep_beside(*os.path.split(os.path.realpath(self._base)))
+            folders.sweep_beside(*os.path.split(os.path.realpath(self._base)))
 
     def list_sync(self) -> Iterable[str]:
         """Return all keys."""
         self._sweep_beside()
-        return filter(is_key, files.walk(self._base, "", clean=not self.read_only, inside=self._inside))
+        return filter(is_key, folders.walk(self._base, "", clean=not self.read_only, inside=self._inside))
 
     def list_prefix_sync(self, prefix: str) -> Iterable[str]:
         """Return all keys under the prefix, which names a folder."""
         prefix = prefix.rstrip("/")
         if not prefix:
             return self.list_sync()
-        found = files.walk(self._dir(prefix), f"{prefix}/", clean=not self.read_only, inside=self._inside)
+        found = folders.walk(self._dir(prefix), f"{prefix}/", clean=not self.read_only, inside=self._inside)
         return filter(is_key, found)
 
     def list_dir_sync(self, prefix: str) -> Iterable[str]:
@@ -349,9 +349,9 @@ class LocalStore(CreatingStore):
         return sorted(
             [
                 entry.name
-                for entry in files.scan(self._dir(prefix), clean=not self.read_only)
+                for entry in folders.scan(self._dir(prefix), clean=not self.read_only)
                 if is_key(start + entry.name)
-                if not inside or not entry.is_symlink() or files.lies_inside(entry.path, inside)
+                if not inside or not entry.is_symlink() or folders.lies_inside(entry.path, inside)
             ]
         )
 
@@ -422,7 +422,7 @@ class LocalStore(CreatingStore):
         except OSError:
             if not os.path.isdir(path) or os.path.islink(path):
                 raise
-            files.remove_tree(path)
+            folders.remove_tree(path)
 
     def delete_dir_sync(self, prefix: str) -> None:
         """Remove all keys under the prefix; they disappear in one step, except for those of the root.
@@ -438,13 +438,13 @@ class LocalStore(CreatingStore):
         path = self._dir(prefix)
         if path == self._base:
             check_clearable(path)
-            for names in removed_first([entry.name for entry in files.scan(path, clean=True)]):
+            for names in removed_first([entry.name for entry in folders.scan(path, clean=True)]):
                 for name in names:
                     self.delete_sync(name)
         elif os.path.islink(path) and not os.path.isfile(path):
             os.unlink(path)  # what it leads to stays
         elif os.path.isdir(path):
-            files.remove_tree(path)
+            folders.remove_tree(path)
         elif os.path.isfile(path):
             raise FileInPlaceError(f"delete_dir was passed a prefix={prefix!r} that is a file in {self!r}")
 

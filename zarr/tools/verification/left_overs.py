@@ -13,7 +13,7 @@ from typing import Any, Final
 from zarr.runners.job_notes import unfinished
 from zarr.steps.requests import Get, ListDir, ask_steps
 from zarr.storage.keys import JOB_PREFIX, JOURNAL_FOLDER, LOCKS_FOLDER, REPAIR_FOLDER, is_partial, partial_owner
-from zarr.storage.local.files import is_alive
+from zarr.storage.local.folders import is_alive
 from zarr.storage.local.store import LocalStore
 from zarr.storage.zip.store import ZipStore
 from zarr.tools.verification.report import Fault
