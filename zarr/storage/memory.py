@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Iterator, MutableMapping
 from itertools import count
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from zarr._lazy import LazyModule
@@ -17,7 +18,7 @@ from zarr.buffer import cpu
 from zarr.buffer.core import Buffer, BufferPrototype
 from zarr.storage.checks import SameObject, check_buffer, frozen
 from zarr.storage.keys import check_key, check_prefix, child_names, dir_prefix, keys_below, normalize_path, only_keys
-from zarr.storage.mapping import MappingProtocol
+from zarr.storage.mapping import MappingProtocol, as_bytes
 from zarr.storage.ranges import slice_of
 from zarr.storage.wrappers.overlay import TransactionStore, check_expected
 
@@ -31,6 +32,42 @@ _CHANGES = threading.RLock()
 """Held while many keys of a dictionary change in one step: by all stores, since several may share one dictionary."""
 
 at_fork(_CHANGES.acquire, _CHANGES.release, _CHANGES.release)
+
+
+class _ByItems(MutableMapping[str, Any]):
+    """A dictionary whose class overrides ``[]``: here its other methods go through ``[]``, too.
+
+    Parameters
+    ----------
+    values : dict
+    """
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.below = values
+
+    def __getitem__(self, key: str) -> Any:
+        return self.below[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.below[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.below[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.below)
+
+    def __len__(self) -> int:
+        return len(self.below)
+
+
+def by_items(values: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Return a mapping that is read and written by ``[]``, if the class of a dictionary overrides that."""
+    kind = type(values)
+    if kind is dict or not isinstance(values, dict):
+        return values
+    plain = not any(isinstance(getattr(kind, name), FunctionType) for name in ("__getitem__", "__setitem__"))
+    return values if plain else _ByItems(values)
 
 
 class MemoryStore(MappingProtocol, TransactionStore):
@@ -64,7 +101,7 @@ class MemoryStore(MappingProtocol, TransactionStore):
 
     def __init__(self, store_dict: MutableMapping[str, Buffer] | None = None, *, read_only: bool = False) -> None:
         super().__init__(read_only=read_only)
-        self._store_dict = {} if store_dict is None else store_dict
+        self._store_dict = {} if store_dict is None else by_items(store_dict)
 
     def __str__(self) -> str:
         return f"memory://{id(self._store_dict)}"
@@ -76,7 +113,8 @@ class MemoryStore(MappingProtocol, TransactionStore):
     @property
     def lock_prefix(self) -> str:
         """Return the name under which the keys of this store are locked."""
-        return f"memory:{id(self._store_dict)}/{self._start}".rstrip("/")
+        values = self._store_dict
+        return f"memory:{id(values.below if type(values) is _ByItems else values)}/{self._start}".rstrip("/")
 
     def lock_folder(self, path: str) -> str:
         """Return an empty name: no other process can reach the values.
@@ -111,7 +149,7 @@ class MemoryStore(MappingProtocol, TransactionStore):
         """Return the value as the prototype's buffer; the same object if it is one, and is read-only."""
         wanted: type[Buffer] = cpu.Buffer if prototype is None else prototype.buffer
         if type(value) is not wanted:
-            return wanted.from_bytes(value) if isinstance(value, bytes) else wanted.from_buffer(value)
+            return wanted.from_buffer(value) if isinstance(value, Buffer) else wanted.from_bytes(_payload(value))
         found: Buffer = value
         if isinstance(value, cpu.Buffer) and value._data.flags.writeable:
             data = value._data.view()
@@ -273,8 +311,12 @@ class MemoryStore(MappingProtocol, TransactionStore):
 
 
 def _payload(value: Any) -> Any:
-    """Return the bytes of a value that is no plain buffer: a buffer of another kind, bytes, or None."""
-    return value if value is None or isinstance(value, bytes) else value.as_numpy_array()
+    """Return the bytes of a value that is no plain buffer: None, or what a program has put into the dictionary."""
+    if value is None or isinstance(value, bytes):
+        return value
+    if isinstance(value, str):  # a document
+        return value.encode()
+    return value.as_numpy_array() if isinstance(value, Buffer) else as_bytes(value)
 
 
 class GpuMemoryStore(MemoryStore):

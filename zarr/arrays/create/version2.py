@@ -35,6 +35,12 @@ from zarr.steps.requests import Get, Steps
 from zarr.storage.path import StorePath
 from zarr.types import parse_shapelike
 
+TYPES_OF_OBJECTS: dict[str, tuple[str, str | bytes]] = {
+    "vlen-utf8": ("string", ""),
+    "vlen-bytes": ("variable_length_bytes", b""),
+}
+"""For codecs of objects: the data type of format 3 for what they store, and what they store for None."""
+
 WITHOUT_EFFECT = (
     "chunk_store",
     "cache_metadata",
@@ -105,6 +111,8 @@ def legacy_array_steps(
     compressor, fill_value = _translate_older(others, compressor, fill_value, dtype)
     warn_without_effect(others, "create")
     chunks = _one_of_chunks(chunks, chunk_shape)
+    if dtype is None:
+        dtype = np.dtype("float64") if data is None else getattr(data, "dtype", None) or np.asanyarray(data).dtype
     shape, chunks, dtype = with_inner_axes(_shape_of(shape, data), chunks, dtype, data is None)
     how_objects = object_codec if is_numcodec(object_codec) and dtype in (object, "O", "|O") else None
     of_2 = (filters, dimension_separator, how_objects, dtype_of_2(dtype))
@@ -112,7 +120,7 @@ def legacy_array_steps(
     zarr_format = yield from choose_format_steps(zarr_format, store_path, compressor, of_2, of_3)
     parameters: dict[str, Any] = {
         "shape": shape,
-        "dtype": np.dtype("float64") if dtype is None else dtype,
+        "dtype": dtype,
         "chunks": "auto" if zarr_format == 2 and _is_empty(chunks) else chunks,
         "shards": shards,
         "fill_value": fill_value,
@@ -130,12 +138,16 @@ def legacy_array_steps(
         parameters.update(parameters_of_format_2(filters, compressor, dimension_separator, store_path.store))
         parameters.update(with_object_codec(parameters, object_codec))
     else:
-        parameters.update(parameters_of_format_3(codecs, chunk_key_encoding, object_codec))
+        if translate and object_codec is not None:
+            parameters.update(objects_of_format_3(parameters, object_codec))
+        parameters.update(parameters_of_format_3(codecs, chunk_key_encoding, None if translate else object_codec))
         parameters.update(parameters_of_format_2_in_3(filters, compressor, dimension_separator, translate))
         parameters["dimension_names"] = dimension_names
     if data is not None:
         # The requested data type: data of another type are cast when they are written.
         elements = data if hasattr(data, "__cuda_array_interface__") else np.asanyarray(data)
+        if object_codec is not None and elements.dtype.kind == "O":
+            elements = without_none(elements, object_codec)
         how = {"overwrite": parameters.pop("overwrite"), "config": parameters.pop("config")}
         metadata = creation.new_array_metadata(**{**parameters, "shape": elements.shape})
         return (yield from creation.init_array_steps(store_path, metadata, data=elements, **how))
@@ -444,6 +456,37 @@ def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[
     filters = parameters["filters"]
     others = () if is_auto(filters) else as_tuple(filters)
     return {"dtype": get_data_type_from_json(name, zarr_format=2), "filters": (codec, *others)}
+
+
+def objects_of_format_3(parameters: Mapping[str, Any], object_codec: Any) -> dict[str, Any]:
+    """Return the data type of format 3 for what a codec of objects stores, and its fill value.
+
+    Raises
+    ------
+    ValueError
+        If format 3 has no such data type: it has those of ``VLenUTF8`` and of ``VLenBytes``.
+    """
+    dtype, fill_value = parameters["dtype"], parameters["fill_value"]
+    if isinstance(dtype, ZDType) or np.dtype(dtype).kind != "O":
+        warn("object_codec is for dtype=object; it has no effect on other data types", ZarrUserWarning)
+        return {}
+    codec = parse_numcodec(object_codec, "object codec").codec_id
+    if codec not in TYPES_OF_OBJECTS:
+        raise ValueError(
+            f"format 3 has no data type for what the codec {codec!r} stores: make the group with zarr_format=2, or "
+            "store strings with dtype=str"
+        )
+    name, empty = TYPES_OF_OBJECTS[codec]
+    return {"dtype": name, "fill_value": empty if fill_value in (None, 0) else fill_value}
+
+
+def without_none(elements: np.ndarray[Any, Any], object_codec: Any) -> np.ndarray[Any, Any]:
+    """Return objects in which None is an empty element, if their codec stored it as such in zarr-python 2."""
+    codec = parse_numcodec(object_codec, "object codec").codec_id
+    if codec not in TYPES_OF_OBJECTS:
+        return elements
+    missing = elements == np.array(None, dtype=object)
+    return np.where(missing, TYPES_OF_OBJECTS[codec][1], elements)
 
 
 def implied_object_codec(parameters: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from zarr.arrays.array import Array
-from zarr.arrays.create.version2 import dataset_parameters, implied_object_codec
+from zarr.arrays.create.version2 import chunks_of, dataset_parameters, implied_object_codec
 from zarr.arrays.methods.properties import OlderNodeMembers
 from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.groups.methods.members import HasMembers
@@ -287,7 +287,7 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         Raises
         ------
         ValueError
-            If ``object_codec`` is given for an array of format 3.
+            If format 3 has no data type for what ``object_codec`` stores.
 
         Examples
         --------
@@ -295,13 +295,10 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         >>> zarr.group().create_dataset("x", data=[1, 2, 3], chunks=True).shape
         (3,)
         """
-        objects = kwargs.get("object_codec")
-        if objects is not None and self.metadata.zarr_format == 3:
-            raise ValueError(
-                f"the group at {self.store_path.label} is of format 3, which has no codecs for objects such as "
-                f"{objects!r}: make the group with zarr_format=2, or store strings with dtype=str"
-            )
-        if self.metadata.zarr_format == 2 and (objects is not None or implied_object_codec(kwargs)[1] is not None):
+        if "chunks" not in kwargs and (chunks := chunks_of(kwargs.get("data"))) is not None:
+            kwargs["chunks"] = chunks
+        implied = self.metadata.zarr_format == 2 and implied_object_codec(kwargs)[1] is not None
+        if implied or kwargs.get("object_codec") is not None:
             return self._make(like_steps(self._handle, name, **kwargs))
         return self._make(member_array_steps(self._handle, name, **dataset_parameters(kwargs)))
 
@@ -368,4 +365,4 @@ class LegacyMembers(HasMembers, OlderNodeMembers):
         >>> zarr.group().array("x", [1, 2])[:]
         array([1, 2])
         """
-        return self.create_dataset(name, data=np.asarray(data), **kwargs)
+        return self.create_dataset(name, data=data, **kwargs)
