@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeVar
 
 from zarr._lazy import asyncio
 from zarr.abc.store import ByteRequest, Store, goes_by, is_synchronous, versioned_of
-from zarr.abc.stores.abilities import compares_versions, put_if_absent_of
+from zarr.abc.stores.abilities import compares_versions, opens_itself, put_if_absent_of
 from zarr.abc.stores.async_store import ranges_of
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.errors import StoreUnavailableError, ValueReplacedError, label_of
@@ -549,12 +549,13 @@ class AsyncRunner:
     []
     """
 
-    __slots__ = ("__weakref__", "_driver", "_own", "_size_of_own", "store")
+    __slots__ = ("__weakref__", "_driver", "_opens", "_own", "_size_of_own", "store")
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self._driver: _Coroutines | _Direct | _Threaded
         self._own = getattr(store, "__dict__", {})
+        self._opens = opens_itself(store)
         self._choose_driver(store)
 
     def _choose_driver(self, store: Store) -> None:
@@ -577,6 +578,8 @@ class AsyncRunner:
         if "logging" in MODULES and SWITCH.get(TRACING) is not False and is_tracing():
             steps = traced(steps)
         try:
+            if self._opens and not self.store._is_open:
+                await self.store._ensure_open()
             return await self._driver.run(steps)
         finally:
             steps.close()

@@ -118,6 +118,16 @@ def is_synchronous(store: object) -> bool:
     return not any(name in own and f"{name}_sync" not in own for name in _TWINS)
 
 
+def opens_itself(store: object) -> bool:
+    """Return True if a class outside this library defines how a store is opened: then it is opened before it is used.
+
+    The stores of this library open with their first request.
+    """
+    own = getattr(getattr(type(store), "_open", None), "__module__", "zarr")
+    below = getattr(store, "_store", None)
+    return own.partition(".")[0] != "zarr" or (hasattr(type(below), "_open") and opens_itself(below))
+
+
 _READS = frozenset(["get", "get_sync"])
 _PARTIAL_READS = frozenset([*_READS, "get_ranges", "get_ranges_sync"])
 _WHOLE_VALUES = frozenset([*_READS, "set", "set_sync"])
