@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zarr._lazy import LazyModule
 from zarr._process import at_fork
 from zarr.abc.store import Store, is_synchronous
-from zarr.abc.stores.abilities import opens_itself
+from zarr.abc.stores.abilities import class_opens_itself, opens_itself
 from zarr.runners.inline import InlineRunner
 
 if TYPE_CHECKING:
@@ -84,15 +84,11 @@ def runner_for(store: Store) -> InlineRunner | LoopRunner:
     known = _SYNC.get(id(store))
     runner = None if known is None else known()
     if runner is None:
-        runner = _inline(store) if is_synchronous(store) else asynchronous.LoopRunner(store)
+        if class_opens_itself(type(store)) and is_synchronous(store) and opens_itself(store) and not store._is_open:
+            sync.sync(store._ensure_open())
+        runner = InlineRunner(store, _over_loop) if is_synchronous(store) else asynchronous.LoopRunner(store)  # type: ignore[arg-type]
         _keep(_SYNC, store, runner)
     return runner
-
-
-def _inline(store: Any) -> InlineRunner:
-    if opens_itself(store) and not store._is_open:
-        sync.sync(store._ensure_open())
-    return InlineRunner(store, _over_loop)
 
 
 def _over_loop(store: Store) -> LoopRunner:

@@ -118,14 +118,26 @@ def is_synchronous(store: object) -> bool:
     return not any(name in own and f"{name}_sync" not in own for name in _TWINS)
 
 
-def opens_itself(store: object) -> bool:
+def _is_foreign(cls: type, method: str) -> bool:
+    """Return True if a class outside this library defines a method."""
+    return getattr(getattr(cls, method, None), "__module__", "zarr").partition(".")[0] != "zarr"
+
+
+@cache
+def class_opens_itself(cls: type) -> bool:
+    """Return True if a store of a class may have to be opened before it is used; see ``opens_itself``."""
+    return hasattr(cls, "synchronous") or _is_foreign(cls, "_open")
+
+
+def opens_itself(store: Any) -> bool:
     """Return True if a class outside this library defines how a store is opened: then it is opened before it is used.
 
-    The stores of this library open with their first request.
+    The stores of this library open with their first request; a wrapper opens the store that it wraps.
     """
-    own = getattr(getattr(type(store), "_open", None), "__module__", "zarr")
-    below = getattr(store, "_store", None)
-    return own.partition(".")[0] != "zarr" or (hasattr(type(below), "_open") and opens_itself(below))
+    cls: Any = type(store)
+    if not class_opens_itself(cls):
+        return False
+    return _is_foreign(cls, "_open") or opens_itself(getattr(store, "_store", None))
 
 
 _READS = frozenset(["get", "get_sync"])

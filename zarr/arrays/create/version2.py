@@ -111,8 +111,7 @@ def legacy_array_steps(
     compressor, fill_value = _translate_older(others, compressor, fill_value, dtype)
     warn_without_effect(others, "create")
     chunks = _one_of_chunks(chunks, chunk_shape)
-    if dtype is None:
-        dtype = np.dtype("float64") if data is None else getattr(data, "dtype", None) or np.asanyarray(data).dtype
+    dtype = _dtype_of(data) if dtype is None else dtype
     shape, chunks, dtype = with_inner_axes(_shape_of(shape, data), chunks, dtype, data is None)
     how_objects = object_codec if is_numcodec(object_codec) and dtype in (object, "O", "|O") else None
     of_2 = (filters, dimension_separator, how_objects, dtype_of_2(dtype))
@@ -138,20 +137,30 @@ def legacy_array_steps(
         parameters.update(parameters_of_format_2(filters, compressor, dimension_separator, store_path.store))
         parameters.update(with_object_codec(parameters, object_codec))
     else:
-        if translate and object_codec is not None:
-            parameters.update(objects_of_format_3(parameters, object_codec))
-        parameters.update(parameters_of_format_3(codecs, chunk_key_encoding, None if translate else object_codec))
+        parameters.update(objects_of_format_3(parameters, object_codec, translate))
+        parameters.update(parameters_of_format_3(codecs, chunk_key_encoding))
         parameters.update(parameters_of_format_2_in_3(filters, compressor, dimension_separator, translate))
         parameters["dimension_names"] = dimension_names
-    if data is not None:
-        # The requested data type: data of another type are cast when they are written.
-        elements = data if hasattr(data, "__cuda_array_interface__") else np.asanyarray(data)
-        if object_codec is not None and elements.dtype.kind == "O":
-            elements = without_none(elements, object_codec)
-        how = {"overwrite": parameters.pop("overwrite"), "config": parameters.pop("config")}
-        metadata = creation.new_array_metadata(**{**parameters, "shape": elements.shape})
-        return (yield from creation.init_array_steps(store_path, metadata, data=elements, **how))
-    return (yield from creation.create_array_steps(store_path, **parameters))
+    if data is None:
+        return (yield from creation.create_array_steps(store_path, **parameters))
+    # The requested data type: data of another type are cast when they are written.
+    elements = _elements_of(data, object_codec)
+    how = {"overwrite": parameters.pop("overwrite"), "config": parameters.pop("config")}
+    metadata = creation.new_array_metadata(**{**parameters, "shape": elements.shape})
+    return (yield from creation.init_array_steps(store_path, metadata, data=elements, **how))
+
+
+def _dtype_of(data: Any) -> Any:
+    """Return the data type of an array that is created without one: that of its data, or float64."""
+    if data is None:
+        return np.dtype("float64")
+    return data.dtype if hasattr(data, "dtype") else np.asanyarray(data).dtype
+
+
+def _elements_of(data: Any, object_codec: Any) -> Any:
+    """Return the data of a new array as an array of NumPy, or on a GPU; without None, where a codec needs that."""
+    elements = data if hasattr(data, "__cuda_array_interface__") else np.asanyarray(data)
+    return without_none(elements, object_codec) if object_codec is not None and elements.dtype == object else elements
 
 
 def _translate_older(others: dict[str, Any], compressor: Any, fill_value: Any, dtype: Any) -> tuple[Any, Any]:
@@ -280,10 +289,8 @@ def choose_format_steps(
     return 2
 
 
-def parameters_of_format_3(codecs: Iterable[Any] | None, encoding: Any, object_codec: Any) -> dict[str, Any]:
+def parameters_of_format_3(codecs: Iterable[Any] | None, encoding: Any) -> dict[str, Any]:
     """Translate the parameters of format 3 for codecs and chunk keys to those of ``create_array``."""
-    if object_codec is not None:
-        warn("object_codec is not yet implemented", ZarrRuntimeWarning)
     found: dict[str, Any] = {}
     if codecs is not None:
         found.update(zip(("filters", "serializer", "compressors"), sort_codecs(parse_codecs(codecs)), strict=True))
@@ -458,8 +465,10 @@ def with_object_codec(parameters: Mapping[str, Any], object_codec: Any) -> dict[
     return {"dtype": get_data_type_from_json(name, zarr_format=2), "filters": (codec, *others)}
 
 
-def objects_of_format_3(parameters: Mapping[str, Any], object_codec: Any) -> dict[str, Any]:
+def objects_of_format_3(parameters: Mapping[str, Any], object_codec: Any, translate: bool) -> dict[str, Any]:
     """Return the data type of format 3 for what a codec of objects stores, and its fill value.
+
+    Without ``translate`` the codec has no effect, and the user is warned.
 
     Raises
     ------
@@ -467,6 +476,11 @@ def objects_of_format_3(parameters: Mapping[str, Any], object_codec: Any) -> dic
         If format 3 has no such data type: it has those of ``VLenUTF8`` and of ``VLenBytes``.
     """
     dtype, fill_value = parameters["dtype"], parameters["fill_value"]
+    if object_codec is None:
+        return {}
+    if not translate:
+        warn("object_codec is not yet implemented", ZarrRuntimeWarning)
+        return {}
     if isinstance(dtype, ZDType) or np.dtype(dtype).kind != "O":
         warn("object_codec is for dtype=object; it has no effect on other data types", ZarrUserWarning)
         return {}
