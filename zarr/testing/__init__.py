@@ -1,20 +1,27 @@
 """Tests that authors of stores and codecs inherit, hypothesis strategies, and state machines; also a pytest plugin.
 
-May import: everything. Needs pytest; ``strategies`` (with ``grids`` and ``names``) and ``stateful`` need hypothesis.
+May import: everything. ``store`` needs pytest; ``strategies`` (with ``grids`` and ``names``) and ``stateful`` need
+hypothesis.
 Read first: ``store.py``.
 """
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from zarr.errors import ZarrUserWarning
+from zarr.notices import warn
 from zarr.testing.utils import assert_bytes_equal
 
 if TYPE_CHECKING:
+    import pytest
+
     from zarr.testing.store import StoreTests
+
+
+if find_spec("pytest") is None:
+    warn("pytest not installed: zarr.testing has no tests of stores without it", ZarrUserWarning)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import Any, TypeVar
-
-import pytest
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from zarr.abc.buffer import Buffer
 from zarr.types import BytesLike
+
+if TYPE_CHECKING:
+    import pytest
+
+    gpu_mark: pytest.MarkDecorator
+    skip_if_no_gpu: pytest.MarkDecorator
 
 F = TypeVar("F")
 
@@ -50,8 +54,14 @@ def has_cupy() -> bool:
         return False
 
 
-gpu_mark = pytest.mark.gpu
-skip_if_no_gpu = pytest.mark.skipif(not has_cupy(), reason="CuPy not installed or no GPU available")
+def __getattr__(name: str) -> Any:
+    # Assertions need no pytest, markers do.
+    if name not in ("gpu_mark", "skip_if_no_gpu"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    mark: Any = importlib.import_module("pytest").mark
+    if name == "gpu_mark":
+        return mark.gpu
+    return mark.skipif(not has_cupy(), reason="CuPy not installed or no GPU available")
 
 
 def gpu_test(func: F) -> F:
@@ -71,6 +81,5 @@ def gpu_test(func: F) -> F:
     ... def test_on_the_card():
     ...     pass
     """
-    marked: Any = gpu_mark(skip_if_no_gpu(func))
-    found: F = marked
+    found: F = __getattr__("gpu_mark")(__getattr__("skip_if_no_gpu")(func))
     return found

@@ -143,7 +143,6 @@ def legacy_array_steps(
         parameters["dimension_names"] = dimension_names
     if data is None:
         return (yield from creation.create_array_steps(store_path, **parameters))
-    # The requested data type: data of another type are cast when they are written.
     elements = _elements_of(data, object_codec)
     how = {"overwrite": parameters.pop("overwrite"), "config": parameters.pop("config")}
     metadata = creation.new_array_metadata(**{**parameters, "shape": elements.shape})
@@ -158,7 +157,10 @@ def _dtype_of(data: Any) -> Any:
 
 
 def _elements_of(data: Any, object_codec: Any) -> Any:
-    """Return the data of a new array as an array of NumPy, or on a GPU; without None, where a codec needs that."""
+    """Return the data of a new array as an array of NumPy, or on a GPU; without None, where a codec needs that.
+
+    Elements of another data type than that of the new array are cast when they are written.
+    """
     elements = data if hasattr(data, "__cuda_array_interface__") else np.asanyarray(data)
     return without_none(elements, object_codec) if object_codec is not None and elements.dtype == object else elements
 
