@@ -563,8 +563,20 @@ class ShapeMismatchError(ValueError, IndexError):
     """
 
 
-class CopyError(ValueError):
-    """A node or a key exists already at the target of a copy.
+class NotConsolidatedError(ValueError, KeyError):
+    """A group has no consolidated metadata, which the caller requires.
+
+    What to do: run ``zarr.consolidate_metadata``, or open the group with ``use_consolidated=None``.
+
+    Code written for zarr-python 2 expects a ``KeyError``, code written for zarr-python 3 a ``ValueError``: this class
+    is both.
+    """
+
+    __str__ = Exception.__str__
+
+
+class CopyError(ValueError, RuntimeError):
+    """A node or a key exists already at the target of a copy; zarr-python 2 raised a ``RuntimeError`` then.
 
     What to do: give ``if_exists="skip"`` or ``if_exists="replace"``, or another name.
     """

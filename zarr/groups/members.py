@@ -208,6 +208,12 @@ def _listed_steps(group: NodeRecord, most: float) -> Steps[list[NodeRecord]]:
 
 def names_steps(group: NodeRecord) -> Steps[list[str]]:
     """List the names in one group that may be members."""
+    store = group.store_path.store
+    if not store.supports_listing:
+        raise ValueError(
+            f"the store of the group {group.store_path.label} ({type(store).__name__}) does not support listing: its "
+            "members can only be opened by their names"
+        )
     listed = yield ListDir(group.store_path.path)
     names = dict.fromkeys(listed)
     for name in sorted(METADATA_NAMES & names.keys()):

@@ -125,7 +125,7 @@ def _from_inline(raw: Buffer, store_path: StorePath, use_consolidated: bool | st
         blame_inline_copy(error, raw.to_bytes(), store_path)
         raise
     if use_consolidated and metadata.consolidated_metadata is None:
-        raise ValueError(
+        raise errors.NotConsolidatedError(
             f"Consolidated metadata requested with 'use_consolidated=True' but not found in '{store_path.path}'."
         )
     return metadata
@@ -146,7 +146,7 @@ def _with_copy(
         return metadata
     if raw is None:
         if use_consolidated:
-            raise ValueError(
+            raise errors.NotConsolidatedError(
                 f"Consolidated metadata was requested (use_consolidated={use_consolidated!r}) but there is no {name!r}"
             )
         return metadata

@@ -17,7 +17,7 @@ from zarr.arrays.create.parameters import CREATE_ARRAY, refuse_unknown
 from zarr.arrays.create.steps import create_array_steps
 from zarr.arrays.create.version2 import filled_like, legacy_array_steps, with_one_compressor
 from zarr.arrays.handle import ArrayHandle
-from zarr.arrays.methods.properties import ArrayFace
+from zarr.arrays.methods.properties import ArrayFace, NodeFace
 from zarr.buffer.core import Buffer, default_buffer_prototype
 from zarr.chunks.spec import ArrayConfig, parse_array_config
 from zarr.dtype import parse_dtype
@@ -313,6 +313,8 @@ def set_steps(handle: GroupHandle, key: str, value: Any, overwrite: bool = True)
     place = handle.place_of(key)
     if place.path == handle.path:
         raise ValueError(f"a group cannot be replaced by a member of its own: {key!r} names the group itself")
+    if isinstance(value, NodeFace) and not isinstance(value, ArrayFace):
+        raise TypeError(f"a group cannot be stored as the array {key!r}: copy it with zarr.tools.copy or zarr.copy")
     given = {"data": value, "zarr_format": handle.metadata.zarr_format, "overwrite": overwrite}
     steps = from_array_steps if isinstance(value, ArrayFace) else create_array_steps
     return _replacing(handle, place, overwrite, steps(place, **_configured(handle, given)))

@@ -32,6 +32,17 @@ def exists_message(path: str) -> str:
     )
 
 
+def _read_only(store: Store) -> Store:
+    """Return a read-only view of a store."""
+    try:
+        return store.with_read_only(read_only=True)
+    except NotImplementedError as error:
+        raise ValueError(
+            f"Store is not read-only but mode is 'r', and {label_of(store)} has no read-only view: give a read-only "
+            "store, or define with_read_only"
+        ) from error
+
+
 class StorePath:
     """A store and a path in it.
 
@@ -77,7 +88,7 @@ class StorePath:
         Raises
         ------
         ValueError
-            If the mode is unknown, or writes while the store is read-only.
+            If the mode is unknown, or is "r" for a writable store that has no ``with_read_only``.
         ReadOnlyError
             If the mode writes, and the store can only be read.
         """
@@ -86,7 +97,7 @@ class StorePath:
         if mode not in ANY_ACCESS_MODE:
             check_mode(mode)
         if mode == "r":
-            return cls(store if store.read_only else store.with_read_only(read_only=True), path)
+            return cls(store if store.read_only else _read_only(store), path)
         if store.read_only:
             raise ReadOnlyError(
                 f"Store is read-only but mode is {mode!r}. Create a writable store or use 'r' mode. (path {path!r} of "

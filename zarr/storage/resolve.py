@@ -234,7 +234,7 @@ def resolve_store(
         return table.from_path(location, storage_options=storage_options)  # type: ignore[no-any-return]
     _refuse_options(storage_options)
     if store_like is None or isinstance(store_like, dict):
-        return store_class("MemoryStore")(store_like)  # type: ignore[no-any-return]
+        return store_class("MemoryStore")(store_like, read_only=mode == "r")  # type: ignore[no-any-return]
     if is_fsmap(store_like):
         return store_class("FsspecStore").from_mapper(store_like, read_only=mode == "r")  # type: ignore[no-any-return]
     if isinstance(store_like, StorePath):

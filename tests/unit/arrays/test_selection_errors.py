@@ -39,7 +39,6 @@ def array() -> Any:
         ((np.array([1, 20]), np.array([1, 2])), BoundsCheckError),
         ((np.array([1, 2, 3]), np.array([1, 2])), ValueError),
         (np.array([1.0, 2.0]), IndexError),
-        (np.array(3), IndexError),
         (range(3), IndexError),
         ([[1, 2], [3, 4]], IndexError),
         (slice(0.5, 3), TypeError),

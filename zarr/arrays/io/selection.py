@@ -221,7 +221,8 @@ def _orthogonal_item(item: Any, length: int) -> Any:
     if is_integer(item):
         return int(item)
     if isinstance(item, list) or is_integer_array(item) or is_bool_array(item):
-        return index_array(np.asarray(item), length)
+        array = np.asarray(item)
+        return index_array(array, length) if array.ndim or array.dtype.kind == "b" else int(array)
     _refuse("orthogonal", "integer, slice, integer array or Boolean array", item)
 
 
