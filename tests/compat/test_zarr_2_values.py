@@ -93,3 +93,10 @@ def test_a_dictionary_holds_bytes_of_any_kind(kind: Any) -> None:
     again = zarr.open_array(values, mode="r")
     assert again[:].tolist() == [1, 2, 3, 4]
     assert again[3] == 4
+
+
+@pytest.mark.parametrize("synchronizer", [zarr.ThreadSynchronizer(), None])
+def test_a_view_with_a_synchronizer(synchronizer: Any) -> None:
+    view = zarr.array(np.arange(4)).view(synchronizer=synchronizer)
+    view[0] = 7
+    assert view[:].tolist() == [7, 1, 2, 3]

@@ -18,6 +18,7 @@ from zarr.abc.codec import ArrayArrayCodec
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.reading import iterate_rows
 from zarr.arrays.methods.properties import ArrayFace, OlderNodeMembers
+from zarr.chunks.spec import parse_array_config
 from zarr.registry import get_codec_class
 from zarr.storage.path import StorePath
 from zarr.types import parse_shapelike
@@ -207,7 +208,7 @@ class OlderMembers(OlderNodeMembers, ArrayFace):
         metadata = viewed_metadata(self.metadata, {k: v for k, v in changes.items() if v is not None})
         store = self.store if read_only is None else self.store.with_read_only(read_only)
         place = StorePath(store, self.store_path.path)
-        config = self.config if synchronizer is None else synchronizers.with_synchronizer(self.config, synchronizer)
+        config = parse_array_config(synchronizers.with_synchronizer(self.config, synchronizer))
         other = self.from_handle(ArrayHandle(place, metadata, config))
         other._viewed = True
         return other
