@@ -475,8 +475,10 @@ class ChunkError(BaseZarrError):
         return f"{text} ({self.place})" if self.place else text
 
 
-class ChunkDecodeError(ChunkError):
+class ChunkDecodeError(ChunkError, RuntimeError):
     """The stored bytes of a chunk cannot be turned into array elements.
+
+    It is a ``ValueError`` and a ``RuntimeError``: programs catch the one or the other, by the codec that they use.
 
     What to do: restore the stored value from a copy, or write the chunk anew; if its key is deleted, it counts as
     missing.

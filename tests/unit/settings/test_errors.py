@@ -24,7 +24,7 @@ from zarr import errors
         (errors.UnknownCodecError, (errors.BaseZarrError,)),
         (errors.PickleCodecDisabledError, (errors.BaseZarrError,)),
         (errors.ChunkNotFoundError, (errors.BaseZarrError,)),
-        (errors.ChunkDecodeError, (errors.ChunkError, ValueError)),
+        (errors.ChunkDecodeError, (errors.ChunkError, ValueError, RuntimeError)),
         (errors.ReadOnlyError, (ValueError, PermissionError)),
         (errors.DataTypeValidationError, (ValueError,)),
         (errors.ArrayIndexError, (IndexError,)),

@@ -155,6 +155,25 @@ class NativeForm:
         return NativeForm(self.itemsize, self.swap_width, whole)
 
 
+_MISMATCH: Final = "Stored and computed checksum do not match"
+"""The words that programs look for in the error of a checksum."""
+
+_OF_CORE: Final = ("stored checksum is", "checksum of a shard index")
+
+
+def core_message(error: ValueError) -> str:
+    """Return the message of an error of the compiled core; that of a wrong checksum begins with the usual words.
+
+    Examples
+    --------
+    >>> core_message(ValueError("the stored checksum is 1"))
+    'Stored and computed checksum do not match: the stored checksum is 1'
+    """
+    text = str(error)
+    found = any(words in text for words in _OF_CORE) and _MISMATCH not in text
+    return f"{_MISMATCH}: {text}" if found else text
+
+
 class BoundBase:
     """The base of bound codecs.
 

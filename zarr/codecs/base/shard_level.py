@@ -12,7 +12,7 @@ import numpy as np
 import zarr_core
 from zarr.abc import store
 from zarr.buffer import Buffer
-from zarr.codecs.base.bound import AnyArray, as_bytes
+from zarr.codecs.base.bound import AnyArray, as_bytes, core_message
 from zarr.codecs.base.chain import CodecChain
 from zarr.errors import ChunkDecodeError
 
@@ -137,7 +137,7 @@ class ShardLevel:
             buffer = chain.spec.prototype.buffer.from_array_like(data)
             return chain.decode(buffer).reshape(nchunks, 2).astype(np.uint64)
         except ValueError as error:
-            raise damaged_shard(f"the shard index is damaged: {error}") from error
+            raise damaged_shard(f"the shard index is damaged: {core_message(error)}") from error
 
     def build_index(self, pairs: AnyArray) -> bytes:
         """Return the bytes of an index from rows of offset and length."""

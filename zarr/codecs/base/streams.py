@@ -11,7 +11,7 @@ import numpy as np
 
 import zarr_core
 from zarr._lazy import LazyModule
-from zarr.codecs.base.bound import BoundBase, Bytes, NativeStage, as_bytes, check_size, decoded_limit
+from zarr.codecs.base.bound import BoundBase, Bytes, NativeStage, as_bytes, check_size, core_message, decoded_limit
 from zarr.codecs.base.described import BytesBytesMethods
 from zarr.errors import ChunkChecksumError, ChunkDecodeError, ChunkEncodeError
 from zarr.registry import get_numcodec
@@ -225,7 +225,7 @@ class CoreStream(SizedStream):
             kind = ChunkChecksumError if self._id == "crc32c" else ChunkDecodeError
             # Not the limit itself: it may be part of the number of stored bytes, in an error of damaged data.
             remedy = _REMEDY if limit is not None and " decodes to " in str(error) else ""
-            raise kind(f"codec {self.name!r}: {error}{remedy}", codec=self.name) from error
+            raise kind(f"codec {self.name!r}: {core_message(error)}{remedy}", codec=self.name) from error
         return as_bytes(decoded)
 
     def encode(self, data: Bytes) -> Bytes:
