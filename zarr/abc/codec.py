@@ -2,7 +2,8 @@
 
 A codec is *described* (its name and configuration: these classes, frozen and comparable), *bound* to the chunks of an
 array (``bind``), and then used many times. A codec of another library need not have ``bind``: it may define the plain
-functions ``_decode_sync`` and ``_encode_sync``, or the coroutines ``_decode_single`` and ``_encode_single``.
+functions ``_decode_sync`` and ``_encode_sync``, or the coroutines ``_decode_single`` and ``_encode_single``, or those
+for a batch of chunks, ``decode`` and ``encode``, which come first: by default they call the others.
 """
 
 from __future__ import annotations

@@ -21,12 +21,14 @@ from zarr.abc.codec import (
     ArrayBytesCodecPartialEncodeMixin,
     Codec,
     CodecPipeline,
+    _codec_supports_sync,
 )
 from zarr.abc.store import ByteGetter, ByteSetter, RangeByteRequest
 from zarr.buffer import Buffer, NDBuffer, numpy_buffer_prototype
 from zarr.chunks import ChunkGridMetadata, RegularChunkGridMetadata
 from zarr.chunks.shapes import parse_chunk_edge
 from zarr.chunks.spec import ArrayConfig, ArraySpec
+from zarr.codecs.base.adapters import PLAIN_METHODS
 from zarr.codecs.base.bound import AnyArray, BoundBase, encoded_most, native_dtype, replace_spec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs, validate_codecs
 from zarr.codecs.base.described import (
@@ -44,6 +46,7 @@ from zarr.codecs.base.shard_level import (
     ShardIndex,
     ShardLevel,
     SubchunkWriteOrder,
+    decode_index,
     order_of_writing,
 )
 from zarr.codecs.bytes import BytesCodec
@@ -343,7 +346,7 @@ class ShardingCodec(
         return ShardLevel(
             spec.shape,
             CodecChain.build(self.codecs, self._get_chunk_spec(spec)),
-            lambda: CodecChain.build(self.index_codecs, index_spec(counts)),
+            lambda: index_chain(self.index_codecs, counts),
             index_location=self.index_location,
             index_format=_index_format(self.index_codecs, self.index_location),
             write_order=self.subchunk_write_order,
@@ -370,9 +373,8 @@ class ShardingCodec(
             If the index is cut off or its checksum is wrong.
         """
         size = self._shard_index_size(counts)
-        chain = CodecChain.build(self.index_codecs, index_spec(counts))
-        found: AnyArray = chain.decode(shard[:size] if self.index_location == "start" else shard[len(shard) - size :])
-        return found
+        stored = shard[:size] if self.index_location == "start" else shard[len(shard) - size :]
+        return decode_index(index_chain(self.index_codecs, counts), stored)
 
     def compute_encoded_size(self, input_byte_length: int, shard_spec: ArraySpec) -> int:
         """Return the size of a full shard of inner chunks that keep their size."""
@@ -387,7 +389,7 @@ class ShardingCodec(
         return replace_spec(shard_spec, shape=self.chunk_shape)
 
     def _shard_index_size(self, chunks_per_shard: tuple[int, ...]) -> int:
-        size = CodecChain.build(self.index_codecs, index_spec(chunks_per_shard)).encoded_size()
+        size = index_chain(self.index_codecs, chunks_per_shard).encoded_size()
         assert size is not None, "index codecs have a fixed size; the constructor checks that"
         return size
 
@@ -486,6 +488,25 @@ def index_spec(counts: tuple[int, ...]) -> ArraySpec:
         config=ArrayConfig(order="C", write_empty_chunks=True),
         prototype=numpy_buffer_prototype(),
     )
+
+
+def index_chain(codecs: tuple[Codec, ...], counts: tuple[int, ...]) -> CodecChain:
+    """Return the chain of the index of a shard; as in zarr-python its codecs are called by plain functions, if all can.
+
+    Parameters
+    ----------
+    codecs : tuple of Codec
+        The codecs of the index.
+    counts : tuple of int
+        The number of inner chunks along each axis.
+
+    Examples
+    --------
+    >>> index_chain((BytesCodec(),), (2, 3)).encoded_size()
+    96
+    """
+    plain = all(_codec_supports_sync(codec) for codec in codecs)
+    return CodecChain.build(codecs, index_spec(counts), PLAIN_METHODS if plain else None)
 
 
 def _index_format(codecs: tuple[Codec, ...], location: IndexLocation) -> zarr_core.IndexFormat | None:

@@ -16,7 +16,7 @@ from zarr.buffer import Buffer, BufferPrototype, default_buffer_prototype
 from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.chain import CodecChain, evolve_codecs
 from zarr.codecs.base.shard_level import EMPTY
-from zarr.codecs.sharding import ShardingCodec, index_spec
+from zarr.codecs.sharding import ShardingCodec, index_chain, index_spec
 from zarr.core.chunk_utils import ChunkTransform
 from zarr.storage import StorePath
 from zarr.storage.ranges import bounds_of
@@ -236,7 +236,7 @@ def _get_index_chunk_spec(codec: ShardingCodec, chunks_per_shard: Coords) -> Arr
 
 
 def _index_chain(codec: ShardingCodec, chunks_per_shard: Coords) -> CodecChain:
-    return CodecChain.build(codec.index_codecs, index_spec(chunks_per_shard))
+    return index_chain(codec.index_codecs, chunks_per_shard)
 
 
 def _encode_shard_index_sync(codec: ShardingCodec, index: ShardIndex) -> Buffer:

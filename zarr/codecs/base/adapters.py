@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
-from zarr.abc.codec import ArrayArrayCodec, BaseCodec, BoundCodec, BytesBytesCodec, Codec, SupportsSyncCodec
+from zarr.abc.codec import (
+    ArrayArrayCodec,
+    ArrayBytesCodecPartialDecodeMixin,
+    ArrayBytesCodecPartialEncodeMixin,
+    BaseCodec,
+    BoundCodec,
+    BytesBytesCodec,
+    Codec,
+    SupportsSyncCodec,
+)
 from zarr.buffer import Buffer, NDBuffer
 from zarr.chunks.spec import ArraySpec
 from zarr.codecs.base.bound import AnyArray, BoundBase
@@ -85,7 +94,10 @@ class BufferStage(BoundBase):
 
 
 class CoroutineStage(BufferStage):
-    """A codec with coroutines on buffers only."""
+    """A codec with coroutines on buffers only.
+
+    Those for a batch are called, with one chunk: a codec may define them alone, and by default they call the others.
+    """
 
     asynchronous = True
 
@@ -97,11 +109,12 @@ class CoroutineStage(BufferStage):
 
     async def decode_async(self, data: AnyArray) -> AnyArray:
         """Decode one chunk."""
-        return self._unwrap(await self._codec._decode_single(self._wrap_stored(data), self._spec))
+        (decoded,) = await self._codec.decode([(self._wrap_stored(data), self._spec)])
+        return self._unwrap(decoded)
 
     async def encode_async(self, data: AnyArray) -> Any:
         """Encode one chunk; return None if it need not be stored."""
-        encoded = await self._codec._encode_single(self._wrap_plain(data), self._spec)
+        (encoded,) = await self._codec.encode([(self._wrap_plain(data), self._spec)])
         return None if encoded is None else self._unwrap(encoded)
 
 
@@ -147,7 +160,14 @@ def set_size_hints(stages: Sequence[Any], nbytes: int | None, most: int | None =
         exact, most = exact and size is not None, stage.encoded_most(most) if size is None else size
 
 
-def make_stage(codec: Codec, spec: ArraySpec) -> BoundBase:
+PLAIN_METHODS: Final = frozenset(("_decode_sync", "_encode_sync"))
+_BATCH_METHODS: Final = frozenset(("decode", "encode"))
+METHODS: Final = PLAIN_METHODS | _BATCH_METHODS | {"_decode_single", "_encode_single"}
+"""The methods on buffers that a class of codecs may override."""
+_PARTIAL: Final = (ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodecPartialEncodeMixin)
+
+
+def make_stage(codec: Codec, spec: ArraySpec, methods: frozenset[str] = METHODS) -> BoundBase:
     """Return a bound codec: bound by itself if it can be, else by its plain functions, else by its coroutines.
 
     Parameters
@@ -156,27 +176,45 @@ def make_stage(codec: Codec, spec: ArraySpec) -> BoundBase:
         The codec, evolved for the array.
     spec
         The description of the chunk before encoding.
+    methods
+        The methods that are called where the class of the codec overrides them.
     """
     name = codec_name(codec)
     cls: Any = type(codec)
-    changed = methods_changed(cls)
+    changed = methods_changed(cls) & methods
     bound = None if changed else codec.bind(spec)
     if bound is not None:
         return bound if isinstance(bound, BoundBase) else ForeignBound(name, bound)
-    if isinstance(codec, SupportsSyncCodec) and (not changed or not changed.isdisjoint(_PLAIN_METHODS)):
+    # The methods for a batch come first: what they do by default is to call the others.
+    plain = changed.isdisjoint(_BATCH_METHODS) and (not changed or not changed.isdisjoint(PLAIN_METHODS))
+    if plain and isinstance(codec, SupportsSyncCodec):
         return BufferStage(name, spec, codec)
     return CoroutineStage(name, spec, codec)
 
 
-_PLAIN_METHODS = frozenset(("_decode_sync", "_encode_sync"))
-_METHODS = _PLAIN_METHODS | {"_decode_single", "_encode_single"}
+def methods_called(codecs: Sequence[Codec]) -> frozenset[str]:
+    """Return the methods of the codecs of a chain that are called where a class overrides them.
+
+    A codec that stands alone and reads and writes parts of chunks, such as that of shards, is asked for parts: it gets
+    no batch, as in zarr-python.
+
+    Examples
+    --------
+    >>> from zarr.codecs import BytesCodec, ShardingCodec
+    >>> "encode" in methods_called([BytesCodec()]), "encode" in methods_called([ShardingCodec(chunk_shape=(2,))])
+    (True, False)
+    """
+    if len(codecs) > 1 or not all(isinstance(codecs[0], kind) for kind in _PARTIAL):
+        return METHODS
+    return METHODS - _BATCH_METHODS
 
 
 @cache
 def methods_changed(cls: Any) -> frozenset[str]:
     """Return the methods that a subclass overrides below the class that defines ``bind``.
 
-    A subclass that overrides public methods expects them to be called: ``bind`` does not use them.
+    A subclass that overrides public methods expects them to be called: ``bind`` does not use them. Where no class
+    defines ``bind``, only the methods of a batch are returned: it decides if the plain functions may be called.
 
     Examples
     --------
@@ -190,8 +228,8 @@ def methods_changed(cls: Any) -> frozenset[str]:
     changed: set[str] = set()
     for owner in cls.__mro__:
         if owner is BaseCodec:  # no class defines how it is bound
-            return frozenset()
+            return frozenset(changed & _BATCH_METHODS)
         if "bind" in vars(owner):
             break
-        changed.update(_METHODS & vars(owner).keys())
+        changed.update(METHODS & vars(owner).keys())
     return frozenset(changed)

@@ -14,7 +14,7 @@ import zarr_core
 from zarr.abc.codec import ArrayArrayCodec, ArrayBytesCodec, Codec
 from zarr.buffer import Buffer
 from zarr.chunks.spec import ArraySpec
-from zarr.codecs.base.adapters import encoded_sizes, make_stage, set_size_hints
+from zarr.codecs.base.adapters import encoded_sizes, make_stage, methods_called, set_size_hints
 from zarr.codecs.base.bound import (
     AnyArray,
     BoundBase,
@@ -96,17 +96,18 @@ class CodecChain:
     """
 
     __slots__ = (
-        "__weakref__", "_dtype", "_form", "_given", "_inverse", "_nbytes", "_shapes", "_stages", "_stored",
-        "_stored_shape", "asynchronous", "codecs", "in_parts", "program", "shard", "spec",
+        "__weakref__", "_dtype", "_form", "_given", "_inverse", "_methods", "_nbytes", "_shapes", "_stages",
+        "_stored", "_stored_shape", "asynchronous", "codecs", "in_parts", "program", "shard", "spec",
     )  # fmt: skip
     _given: tuple[Codec, ...]
 
-    def __init__(self, codecs: tuple[Codec, ...], spec: ArraySpec) -> None:
+    def __init__(self, codecs: tuple[Codec, ...], spec: ArraySpec, methods: frozenset[str] | None = None) -> None:
         self.codecs = codecs
+        self._methods = methods_called(codecs) if methods is None else methods
         self.spec = spec
         self._dtype = native_dtype(spec)
         self._nbytes = fixed_nbytes(spec)
-        self._stages = _bind(codecs, spec)
+        self._stages = _bind(codecs, spec, self._methods)
         self._shapes: dict[tuple[int, ...], CodecChain] = {}
         self.asynchronous = any(stage.asynchronous for stage in self._stages)
         # A ``ShardLevel``, whose module imports this one.
@@ -114,7 +115,7 @@ class CodecChain:
         self._prepare(_native_form(self._stages, self._dtype))
 
     @classmethod
-    def build(cls, codecs: Iterable[Codec], spec: ArraySpec) -> CodecChain:
+    def build(cls, codecs: Iterable[Codec], spec: ArraySpec, methods: frozenset[str] | None = None) -> CodecChain:
         """Return the chain of some codecs for chunks of one description.
 
         Parameters
@@ -123,6 +124,9 @@ class CodecChain:
             In the order of encoding.
         spec
             The description of one chunk, in the shape that codecs see.
+        methods
+            The methods that are called where a codec of another library overrides them; by default those that
+            `methods_called` returns.
 
         Raises
         ------
@@ -143,7 +147,7 @@ class CodecChain:
         """
         codecs = tuple(codecs)
         if not all(type(codec).__module__.startswith(_OWN) for codec in codecs):
-            return cls(evolve_codecs(codecs, spec), spec)
+            return cls(evolve_codecs(codecs, spec), spec, methods)
         try:
             key = hash((codecs, spec))
             chain = _shared.get(key)
@@ -167,7 +171,7 @@ class CodecChain:
         if chain is None:
             if len(self._shapes) >= _MAX_SHAPES:
                 self._shapes.clear()
-            chain = self._shapes[shape] = CodecChain(self.codecs, replace_spec(self.spec, shape=shape))
+            chain = self._shapes[shape] = CodecChain(self.codecs, replace_spec(self.spec, shape=shape), self._methods)
         return chain
 
     @property
@@ -393,17 +397,17 @@ class CodecChain:
         return wrap_bytes(data, self.spec)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CodecChain, (self.codecs, self.spec)
+        return CodecChain, (self.codecs, self.spec, self._methods)
 
     def __repr__(self) -> str:
         return f"CodecChain({', '.join(stage.name for stage in self._stages)}; shape={self.spec.shape})"
 
 
-def _bind(codecs: tuple[Codec, ...], spec: ArraySpec) -> tuple[BoundBase, ...]:
+def _bind(codecs: tuple[Codec, ...], spec: ArraySpec, methods: frozenset[str]) -> tuple[BoundBase, ...]:
     """Bind codecs one after the other, and set the size hint of each."""
     first, stages = spec, []
     for codec in codecs:
-        stage = make_stage(codec, spec)
+        stage = make_stage(codec, spec, methods)
         stages.append(stage)
         spec = stage.out_spec
     set_size_hints(stages, fixed_nbytes(first))

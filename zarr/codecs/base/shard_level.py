@@ -5,16 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 import zarr_core
+from zarr._lazy import LazyModule, asyncio
 from zarr.abc import store
 from zarr.buffer import Buffer
 from zarr.codecs.base.bound import AnyArray, as_bytes, core_message
 from zarr.codecs.base.chain import CodecChain
 from zarr.errors import ChunkDecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from concurrent import futures
+else:
+    futures = LazyModule("concurrent.futures")
 
 IndexLocation: TypeAlias = Literal["start", "end"]
 SubchunkWriteOrder: TypeAlias = Literal["morton", "unordered", "lexicographic", "colexicographic"]
@@ -135,7 +142,7 @@ class ShardLevel:
                 return zarr_core.parse_index(data, nchunks, self.index_format)
             chain = self._chain_for(nchunks)
             buffer = chain.spec.prototype.buffer.from_array_like(data)
-            return chain.decode(buffer).reshape(nchunks, 2).astype(np.uint64)
+            return decode_index(chain, buffer).reshape(nchunks, 2).astype(np.uint64)
         except ValueError as error:
             raise damaged_shard(f"the shard index is damaged: {core_message(error)}") from error
 
@@ -145,7 +152,7 @@ class ShardLevel:
         if self.index_format is not None:
             return bytes(zarr_core.build_index(rows, self.index_format))
         chain = self._chain_for(len(rows))
-        return chain.encode(rows.reshape(chain.spec.shape)).to_bytes()
+        return encode_index(chain, rows.reshape(chain.spec.shape)).to_bytes()
 
     def order_of_writing(self, counts: tuple[int, ...] | None = None) -> list[int]:
         """Return the places, in C order, of the inner chunks in the order in which they are stored."""
@@ -200,6 +207,22 @@ class ShardLevel:
         if len(self._index_chain.codecs) and type(self._index_chain.codecs[0]).__name__ == "TransposeCodec":
             raise damaged_shard(f"this shard index is transposed; it has {self.nchunks} entries, not {nchunks}")
         return self._index_chain.for_shape((nchunks, *(1,) * (len(self.chunks_per_shard) - 1), 2))
+
+
+def decode_index(chain: CodecChain, raw: Buffer) -> AnyArray:
+    """Return the rows of a stored index, also where its codecs have coroutines only."""
+    return _result_of(chain.decode_async(raw)) if chain.asynchronous else chain.decode(raw)
+
+
+def encode_index(chain: CodecChain, rows: AnyArray) -> Buffer:
+    """Return the bytes of an index, also where its codecs have coroutines only."""
+    return _result_of(chain.encode_async(rows)) if chain.asynchronous else chain.encode(rows)
+
+
+def _result_of(work: Coroutine[Any, Any, Any]) -> Any:
+    # An index is parsed between two requests, perhaps in the thread of an event loop: another thread has its own loop.
+    with futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 def damaged_shard(what: str) -> ChunkDecodeError:
