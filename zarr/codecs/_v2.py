@@ -35,7 +35,14 @@ from zarr.codecs.base.bound import (
     replace_spec,
 )
 from zarr.codecs.base.described import ArrayBytesMethods
-from zarr.codecs.base.streams import CoreStream, NumcodecStream, first_size, native_stage, numcodec_encode
+from zarr.codecs.base.streams import (
+    CoreStream,
+    NumcodecStream,
+    first_size,
+    has_own_coding,
+    native_stage,
+    numcodec_encode,
+)
 from zarr.codecs.vlen_utf8 import BoundVLenBytes, BoundVLenUTF8, pack_strings
 from zarr.defaults import pickle_allowed
 from zarr.errors import ChunkDecodeError, ChunkEncodeError, PickleCodecDisabledError
@@ -306,6 +313,9 @@ def _decoders(codecs: tuple[Numcodec, ...], spec: ArraySpec) -> list[BoundBase]:
 
 def _decoder(codec: Numcodec, spec: ArraySpec) -> BoundBase:
     name = codec_id(codec)
+    cls: Any = type(codec)
+    if has_own_coding(cls) and name != "pickle":
+        return _Step(name, spec, codec)
     if name in ("vlen-utf8", "vlen-bytes"):
         kind = BoundVLenUTF8 if name == "vlen-utf8" else BoundVLenBytes
         return kind(name, replace_spec(spec, shape=(math.prod(spec.shape),)))
@@ -321,11 +331,13 @@ def _encode_one(codec: Any, data: Any) -> Any:
     name = codec_id(codec)
     if isinstance(data, np.ndarray) and (is_variable(data.dtype) or data.dtype.kind == "U"):
         flat = data.reshape(-1, order="A")
-        if name == "vlen-utf8":
+        cls: Any = type(codec)
+        own = has_own_coding(cls)
+        if name == "vlen-utf8" and not own:
             return pack_strings(flat)
         if data.dtype.kind == "U":
             return numcodec_encode(name, codec, data)
-        if name == "vlen-bytes":
+        if name == "vlen-bytes" and not own:
             return zarr_core.pack_bytes(flat.astype(object))
         data = data.astype(object)
     return numcodec_encode(name, codec, data)
@@ -333,6 +345,9 @@ def _encode_one(codec: Any, data: Any) -> Any:
 
 def _stage(codec: Any, dtype: np.dtype[Any], itemsize: int) -> NativeStage | None:
     """Return the native stage of a filter or compressor whose input has an item size."""
+    cls: Any = type(codec)
+    if has_own_coding(cls):
+        return None
     config = codec.get_config()
     if codec_id(codec) != "delta":
         return native_stage(config, itemsize)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +99,29 @@ _STAGES: dict[str, Callable[[Mapping[str, Any], int], NativeStage | None]] = {
     "crc32c": _crc32c_stage,
     "shuffle": _shuffle_stage,
 }
+
+
+@cache
+def has_own_coding(cls: Any) -> bool:
+    """Return True if a class of codecs has ``encode`` or ``decode`` of another library than numcodecs.
+
+    A subclass keeps the ``id`` of its base, and may code chunks in another way than the core does.
+
+    Examples
+    --------
+    >>> import numcodecs
+    >>> class Counting(numcodecs.Zlib):
+    ...     __module__ = "another"
+    ...     def encode(self, buf):
+    ...         return super().encode(buf)
+    >>> has_own_coding(numcodecs.Zlib), has_own_coding(Counting)
+    (False, True)
+    """
+    for name in ("encode", "decode"):
+        owner = next((owner for owner in cls.__mro__ if name in vars(owner)), object)
+        if owner.__module__.partition(".")[0] not in ("numcodecs", "zarr"):
+            return True
+    return False
 
 
 _SAME_SIZE = frozenset(("shuffle", "bitround"))
@@ -318,7 +341,7 @@ def numcodec_decode(name: str, codec: Numcodec, data: Any, nbytes: int | None, l
     size = getattr(data, "nbytes", None)
     try:
         limit = limit or decoded_limit(size or 0)
-        opener = _BOUNDED.get(getattr(codec, "codec_id", ""))
+        opener = None if has_own_coding(type(codec)) else _BOUNDED.get(getattr(codec, "codec_id", ""))
         if opener is not None:
             return _decode_bounded(name, partial(opener, codec), as_bytes(data), nbytes, limit)
         bounded = codec.codec_id == "zfpy"
