@@ -76,11 +76,15 @@ class MappingProtocol:
     _has_folders = False
     """True if ``del store[key]`` removes all keys below a key without a value, as in stores of files."""
 
+    def _called(self) -> Any:
+        """Return the object whose methods the items call: this store."""
+        return self
+
     def _plain(self, name: str, *args: Any, **options: Any) -> Any:
         """Return the outcome of a method of stores, by its plain form if there is one."""
         if is_synchronous(self):
-            return getattr(self, f"{name}_sync")(*args, **options)
-        return self._wait(getattr(self, name)(*args, **options))
+            return getattr(self._called(), f"{name}_sync")(*args, **options)
+        return self._wait(getattr(self._called(), name)(*args, **options))
 
     def _wait(self, work: Any) -> Any:
         """Return the outcome of a coroutine, or the items of an asynchronous iterator."""
@@ -112,10 +116,11 @@ class MappingProtocol:
             raise KeyError(key) from error
 
     def __delitem__(self, key: str) -> None:
-        if key in self:
+        below = self._called()
+        if below.__contains__(key):
             self._plain("delete", key)
-        elif self._has_folders and self.listdir(key):
-            self.rmdir(key)
+        elif self._has_folders and below.listdir(key):
+            below.rmdir(key)
         else:
             raise KeyError(key)
 
@@ -324,12 +329,15 @@ class MappingProtocol:
         -------
         int
         """
-        where = normalize_path(path)
+        where, below = normalize_path(path), self._called()
         if where:
             with suppress(KeyError):
-                return len(self[where])
-        prefix = dir_prefix(where)
-        return sum(map(len, self.getitems([prefix + name for name in self.listdir(where)]).values()))
+                return len(below.__getitem__(where))
+        size, prefix = 0, dir_prefix(where)
+        for name in below.listdir(where):
+            with suppress(KeyError):
+                size += len(below.__getitem__(prefix + name))
+        return size
 
 
 class StoreMapping(MappingProtocol):
@@ -409,7 +417,7 @@ class StoreMapping(MappingProtocol):
 
     def _plain(self, name: str, *args: Any, **options: Any) -> Any:
         if name == "get" and not is_synchronous(self):
-            return self._wait(self._later(*args, **options))
+            return self._wait(self._called()._later(*args, **options))
         return super()._plain(name, *args, **options)
 
 

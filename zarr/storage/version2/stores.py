@@ -11,7 +11,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
-from typing import Any, Final, Literal, Self, TypeVar
+from typing import Any, ClassVar, Final, Literal, Self, TypeVar
 
 from zarr.abc.store import BulkAccess, ByteRequest, Store, bulk_access_of, is_synchronous
 from zarr.buffer.core import Buffer, BufferPrototype, default_buffer_prototype
@@ -26,6 +26,7 @@ from zarr.storage.memory import MemoryStore as CurrentMemoryStore
 from zarr.storage.payloads import MappingStore
 from zarr.storage.remote.fsspec import FsspecStore
 from zarr.storage.url import filesystem_of
+from zarr.storage.version2.items import go_by_items
 from zarr.storage.wrappers.wrapper import StepsStore, WrapperStore
 from zarr.storage.zip.store import ZipStore as CurrentZipStore
 from zarr.types import METADATA_NAMES, ZARR_JSON
@@ -95,6 +96,17 @@ class Format2Store(StoreMapping, WrapperStore[T_Store]):
     """
 
     default_zarr_format: int = 2
+    _by_items: ClassVar[type | None] = None
+    """The last class outside this library in the order of inheritance, if the methods of stores call its items."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let arrays go by the items of a class that overrides them."""
+        super().__init_subclass__(**options)
+        cls._by_items = go_by_items(cls, Format2Store)
+
+    def _called(self) -> Any:
+        """Return the object whose methods of stores the items call: this store without the methods that call items."""
+        return self if self._by_items is None else super(self._by_items, self)
 
     def __init__(self, store: T_Store, dimension_separator: Separator | None = None) -> None:
         if dimension_separator not in _SEPARATORS:
@@ -117,7 +129,9 @@ class Format2Store(StoreMapping, WrapperStore[T_Store]):
 
     def __contains__(self, key: object) -> bool:
         # Asynchronous file systems return True for a folder.
-        return super().__contains__(key) and (is_synchronous(self) or self.get(str(key)) is not None)
+        return super().__contains__(key) and (
+            is_synchronous(self) or self._plain("get", key, prototype=default_buffer_prototype()) is not None
+        )
 
     # Values as they are read and stored
 
@@ -125,7 +139,10 @@ class Format2Store(StoreMapping, WrapperStore[T_Store]):
         """Return a value for readers: a document without a separator gets that of the store."""
         if value is None or self.dimension_separator != "/" or document_of(key) != ".zarray":
             return value
-        document = json.loads(value.to_bytes())
+        try:
+            document = json.loads(value.to_bytes())
+        except ValueError:  # the reader refuses it, or it is a form of its own that a subclass translates
+            return value
         if not isinstance(document, dict) or document.get("dimension_separator") is not None:
             return value
         document["dimension_separator"] = "/"
