@@ -288,3 +288,154 @@ def test_an_item_without_bytes_is_refused() -> None:
     array = zarr.create(4, store=Numbers(), **PLAIN)
     with pytest.raises(TypeError, match="bytes-like"):
         array[:]
+
+
+# Documents in one store, chunks in another
+
+
+def two_stores_of_2() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what ``zarr.group(documents, chunk_store=chunks)`` of zarr-python 2.18.7 stored with an array."""
+    document = {
+        "chunks": [2], "compressor": None, "dtype": "<i4", "fill_value": 0, "filters": None, "order": "C",
+        "shape": [4], "zarr_format": 2,
+    }  # fmt: skip
+    documents = {".zgroup": b'{\n    "zarr_format": 2\n}', "x/.zarray": json.dumps(document).encode()}
+    return documents, {"x/0": np.array([1, 2], "<i4").tobytes(), "x/1": np.array([3, 4], "<i4").tobytes()}
+
+
+OPENERS: dict[str, Callable[[Any, Any], Any]] = {
+    "open": lambda store, chunks: zarr.open(store, mode="r", chunk_store=chunks)["x"],
+    "open-path": lambda store, chunks: zarr.open(store, mode="r", path="x", chunk_store=chunks),
+    "open_group": lambda store, chunks: zarr.open_group(store, mode="r", chunk_store=chunks)["x"],
+    "open_array": lambda store, chunks: zarr.open_array(store, mode="r", path="x", chunk_store=chunks),
+    "group": lambda store, chunks: zarr.group(store, chunk_store=chunks)["x"],
+    "group-position": lambda store, chunks: zarr.group(store, False, chunks)["x"],  # type: ignore[misc]
+    "Group": lambda store, chunks: zarr.Group(store, chunk_store=chunks)["x"],  # type: ignore[arg-type]
+    "Array": lambda store, chunks: zarr.Array(store, path="x", chunk_store=chunks),
+    "coroutine": lambda store, chunks: zarr.Array(
+        asyncio.run(zarr.api.asynchronous.open_array(store=store, path="x", mode="r", chunk_store=chunks))
+    ),
+}
+
+
+@pytest.mark.parametrize("opener", OPENERS)
+@pytest.mark.parametrize("kind", ["mapping", "KVStore", "DirectoryStore", "path"])
+@pytest.mark.filterwarnings("error")
+def test_values_that_2_stored_in_two_stores_are_read(kind: str, opener: str, tmp_path: Path) -> None:
+    places: list[Any] = list(two_stores_of_2())
+    if kind == "KVStore":
+        places = [zarr.KVStore(values) for values in places]
+    elif kind != "mapping":
+        folders = [zarr.DirectoryStore(tmp_path / name) for name in "ab"]
+        for folder, values in zip(folders, places, strict=True):
+            folder.update(values)
+        places = folders if kind == "DirectoryStore" else [str(tmp_path / name) for name in "ab"]
+    array = OPENERS[opener](*places)
+    assert array[:].tolist() == [1, 2, 3, 4]
+    assert array.chunk_store is not array.store
+
+
+def test_what_is_written_goes_into_two_stores() -> None:
+    documents, chunks = zarr.MemoryStore(), zarr.MemoryStore()
+    group = zarr.group(documents, chunk_store=chunks)
+    array = group.create("a/x", shape=4, **PLAIN)
+    array[:] = 1
+    array.attrs["unit"] = "m"
+    assert sorted(documents) == [".zgroup", "a/.zgroup", "a/x/.zarray", "a/x/.zattrs"]
+    assert sorted(chunks) == ["a/x/0", "a/x/1"]
+    assert array.chunk_store is chunks
+    assert array.nchunks_initialized == 2
+    assert sorted(group.store) == sorted([*documents, *chunks])
+    group.move("a/x", "b")
+    assert (sorted(documents)[-2:], sorted(chunks)) == (["b/.zarray", "b/.zattrs"], ["b/0", "b/1"])
+    group["b"].resize(2)
+    assert sorted(chunks) == ["b/0"]
+    zarr.consolidate_metadata(documents)
+    assert zarr.open_consolidated(documents, chunk_store=chunks)["b"][:].tolist() == [1, 1]
+    assert pickle.loads(pickle.dumps(group["b"]))[:].tolist() == [1, 1]
+    del group["b"]
+    assert (sorted(documents), sorted(chunks)) == ([".zgroup", ".zmetadata", "a/.zgroup"], [])
+
+
+MAKERS: dict[str, Callable[..., Any]] = {
+    "create": lambda **how: zarr.create(4, chunks=2, **how),
+    "zeros": lambda **how: zarr.zeros(4, chunks=2, **how),
+    "ones": lambda **how: zarr.ones(4, chunks=2, **how),
+    "full": lambda **how: zarr.full(4, fill_value=3, chunks=2, **how),
+    "empty": lambda **how: zarr.empty(4, chunks=2, **how),
+    "array": lambda **how: zarr.array(np.arange(4), chunks=2, **how),
+    "array-of-array": lambda **how: zarr.array(zarr.ones(4, chunks=2), **how),
+    "zeros_like": lambda **how: zarr.zeros_like(np.ones(4), chunks=2, **how),
+    "open": lambda store, **how: zarr.open(store, mode="w", shape=4, chunks=2, **how),
+    "open_array": lambda store, **how: zarr.open_array(store, mode="w", shape=4, chunks=2, **how),
+}
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.filterwarnings("error")
+def test_functions_that_make_arrays_in_two_stores(maker: str, zarr_format: Any, tmp_path: Path) -> None:
+    documents, chunks = zarr.MemoryStore(), zarr.DirectoryStore(tmp_path / "chunks")
+    made = MAKERS[maker](store=documents, chunk_store=chunks, zarr_format=zarr_format)
+    made[:] = [5, 6, 7, 8]
+    assert sorted(documents) == [".zarray" if zarr_format == 2 else "zarr.json"]
+    assert len(chunks) == 2
+    assert zarr.open(documents, chunk_store=chunks)[:].tolist() == [5, 6, 7, 8]
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_chunk_store_and_the_same_one_change_nothing(tmp_path: Path) -> None:
+    store = zarr.DirectoryStore(tmp_path / "a")
+    for chunk_store in (None, store):
+        array = zarr.create(4, chunks=2, store=store, chunk_store=chunk_store, overwrite=True)
+        assert array.store is array.chunk_store is store
+
+
+def test_modes_hold_for_both_stores(tmp_path: Path) -> None:
+    documents, chunks = two_stores_of_2()
+    read = zarr.open(documents, mode="r", chunk_store=chunks)["x"]
+    with pytest.raises(ReadOnlyError):
+        read[:] = 0
+    archive = zarr.storage.ZipStore(tmp_path / "chunks.zip", mode="w")
+    archive.close()
+    with pytest.raises(ReadOnlyError):
+        zarr.open(documents, mode="r+", chunk_store=zarr.storage.ZipStore(tmp_path / "chunks.zip", mode="r"))
+    replaced = zarr.open(zarr.KVStore(documents), mode="w", chunk_store=zarr.KVStore(chunks), shape=2)
+    assert (sorted(documents), chunks, replaced.shape) == ([".zarray"], {}, (2,))
+
+
+def test_a_chunk_store_that_cannot_be_used_is_refused() -> None:
+    documents, chunks = two_stores_of_2()
+    with pytest.raises(TypeError, match="store_like"):
+        zarr.open(documents, mode="r", chunk_store=5)
+    place = zarr.storage.StorePath(zarr.storage.MemoryStore(), "below")
+    with pytest.raises(ValueError, match="place in a store"):
+        zarr.open(documents, mode="r", chunk_store=place)
+    group = zarr.open_group(documents, chunk_store=chunks)
+    for make in (group.create, group.create_dataset):
+        with pytest.raises(TypeError, match="member of a group"):
+            make("y", shape=4, chunk_store={})
+
+
+def test_threads_that_write_parts_of_one_chunk_in_two_stores(tmp_path: Path) -> None:
+    documents, chunks = zarr.DirectoryStore(tmp_path / "a"), zarr.DirectoryStore(tmp_path / "b")
+    zarr.create(64, chunks=64, dtype="i4", store=documents, chunk_store=chunks)
+
+    def write(number: int) -> Callable[[], None]:
+        def run() -> None:
+            part = zarr.open(documents, chunk_store=chunks)
+            for place in range(number, 64, 4):
+                part[place] = place
+
+        return run
+
+    run_together([write(number) for number in range(4)])
+    assert zarr.open(documents, chunk_store=chunks)[:].tolist() == list(range(64))
+
+
+def test_a_store_of_coroutines_holds_the_chunks(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    documents, chunks = zarr.MemoryStore(), f"memory://{tmp_path.name}"
+    zarr.create(4, chunks=2, store=documents, chunk_store=chunks)[:] = [1, 2, 3, 4]
+    assert sorted(documents) == [".zarray"]
+    assert zarr.open(documents, mode="r", chunk_store=chunks)[1:3].tolist() == [2, 3]

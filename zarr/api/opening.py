@@ -175,7 +175,10 @@ def open_group(
     synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
         Locks that partial writes to the arrays below, and changes of attributes, acquire. By default those that the
         setting ``array.locking`` chooses.
-    cache_attrs, chunk_store, meta_array
+    chunk_store : StoreLike, optional
+        A second store, in which all values but metadata documents are, at the same paths. By default they are in
+        ``store``.
+    cache_attrs, meta_array
         Have no effect; kept for code written for zarr-python 2.
     path : str, optional
         Path of the node below the place that ``store`` names. By default that place itself.
@@ -214,9 +217,9 @@ def open_group(
     >>> zarr.open_group({}, mode="w", attributes={"a": 1}).attrs["a"]
     1
     """
-    without_effect: dict[str, Any] = {"cache_attrs": cache_attrs, "chunk_store": chunk_store, "meta_array": meta_array}
+    older: dict[str, Any] = {"cache_attrs": cache_attrs, "chunk_store": chunk_store, "meta_array": meta_array}
     how = (mode, path, storage_options, zarr_format, attributes, use_consolidated, synchronizer)
-    return operations.run_group(operations.open_group_call(store, *how, **without_effect))
+    return operations.run_group(operations.open_group_call(store, *how, **older))
 
 
 def open_consolidated(*args: Any, use_consolidated: Literal[True] = True, **kwargs: Any) -> Group:
@@ -308,7 +311,10 @@ def group(
     synchronizer : ThreadSynchronizer or ProcessSynchronizer, optional
         Locks that partial writes to the arrays below, and changes of attributes, acquire. By default those that the
         setting ``array.locking`` chooses.
-    cache_attrs, chunk_store, meta_array
+    chunk_store : StoreLike, optional
+        A second store, in which all values but metadata documents are, at the same paths. By default they are in
+        ``store``.
+    cache_attrs, meta_array
         Have no effect; kept for code written for zarr-python 2.
     path : str, optional
         Path of the node below the place that ``store`` names. By default that place itself.
@@ -335,9 +341,9 @@ def group(
     >>> zarr.group().path
     ''
     """
-    without_effect: dict[str, Any] = {"cache_attrs": cache_attrs, "chunk_store": chunk_store, "meta_array": meta_array}
+    older: dict[str, Any] = {"cache_attrs": cache_attrs, "chunk_store": chunk_store, "meta_array": meta_array}
     how = (overwrite, path, zarr_format, attributes, storage_options)
-    return operations.run_group(operations.group_call(store, *how, synchronizer=synchronizer, **without_effect))
+    return operations.run_group(operations.group_call(store, *how, synchronizer=synchronizer, **older))
 
 
 def create_group(

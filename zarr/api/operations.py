@@ -143,6 +143,7 @@ def open_group_call(
     attributes: Mapping[str, Any] | None = None,
     use_consolidated: bool | str | None = None,
     synchronizer: Any = None,
+    chunk_store: StoreLike | None = None,
     **without_effect: Any,
 ) -> Call[GroupHandle]:
     """Open a group; the mode decides if a missing one is created."""
@@ -152,7 +153,8 @@ def open_group_call(
     config = None if synchronizer is None else synchronizers.with_synchronizer(None, synchronizer)
     if type(store) is str and "|" in store:
         zarr_format = url.format_of_url(store, zarr_format)
-    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
+    where: dict[str, Any] = {"storage_options": storage_options, "chunk_store": chunk_store}
+    place = resolve_store_path(store, path=path, mode=mode, **where)
 
     def steps(place: StorePath) -> Steps[GroupHandle]:
         yield from check_mode_steps(place, mode, store)
@@ -236,12 +238,12 @@ def group_call(
     zarr_format: ZarrFormat | None = None,
     attributes: Mapping[str, Any] | None = None,
     storage_options: dict[str, Any] | None = None,
-    **without_effect: Any,
+    **older: Any,
 ) -> Call[GroupHandle]:
     """Open a group; create it if there is none, or anew with ``overwrite``. A read-only store is only read."""
     to_read = not overwrite and not attributes and getattr(store, "read_only", False)
     mode: AccessModeLiteral = "w" if overwrite else "r" if to_read else "a"
-    return open_group_call(store, mode, path, storage_options, zarr_format, attributes, **without_effect)
+    return open_group_call(store, mode, path, storage_options, zarr_format, attributes, **older)
 
 
 def check_consolidated(use_consolidated: object) -> None:
@@ -313,7 +315,8 @@ def open_array_call(
         zarr_format = url.format_of_url(store, zarr_format)
     mode = kwargs.pop("mode", None)
     mode = OLDER_MODES.get(mode, mode)
-    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
+    where: dict[str, Any] = {"storage_options": storage_options, "chunk_store": kwargs.pop("chunk_store", None)}
+    place = resolve_store_path(store, path=path, mode=mode, **where)
     if mode == "w-":
         return Call(place.store, _checked_steps(place, mode, store, zarr_format, config, kwargs))
     return Call(place.store, opening_steps(place, _open_array_steps, mode, zarr_format, config, kwargs))
@@ -359,11 +362,10 @@ def _config_of(config: Any, creation: Mapping[str, Any], *, as_array: bool = Tru
     """Return the configuration of an existing array, with the old parameters that still count for it.
 
     As in zarr-python, parameters that only say how an array is held in memory are ignored, and ``write_empty_chunks``
-    is deprecated if an array was opened. A chunk store would change the values: a warning says that it has no effect.
+    is deprecated if an array was opened.
     """
     if not creation:
         return config
-    _creation.warn_without_effect({"chunk_store": creation.get("chunk_store")})
     if synchronizers.is_known(creation.get("synchronizer")):
         config = synchronizers.with_synchronizer(config, creation["synchronizer"])
     write_empty = creation.get("write_empty_chunks")
@@ -379,11 +381,13 @@ def create_call(
     mode: AccessModeLiteral | None = None,
     overwrite: bool = False,
     storage_options: dict[str, Any] | None = None,
+    chunk_store: StoreLike | None = None,
     **parameters: Any,
 ) -> Call[ArrayHandle]:
     """Create an array by the parameters of ``zarr.create``."""
     parameters["zarr_format"] = format_of(parameters, parameters.get("zarr_format"))
-    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
+    where: dict[str, Any] = {"storage_options": storage_options, "chunk_store": chunk_store}
+    place = resolve_store_path(store, path=path, mode=mode, **where)
 
     def steps(place: StorePath) -> Steps[ArrayHandle]:
         yield from check_mode_steps(place, mode, store)
@@ -448,7 +452,8 @@ def open_call(
     zarr_format = format_of(kwargs, zarr_format)
     if type(store) is str and "|" in store:
         zarr_format = url.format_of_url(store, zarr_format)
-    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options)
+    where: dict[str, Any] = {"storage_options": storage_options, "chunk_store": kwargs.pop("chunk_store", None)}
+    place = resolve_store_path(store, path=path, mode=mode, **where)
     if mode is None:
         mode = "r" if place.store.read_only else "a"
 
@@ -460,7 +465,7 @@ def open_call(
 
 
 GROUP_ONLY = ("use_consolidated", "attributes")
-OF_EITHER = ("cache_attrs", "synchronizer", "chunk_store", "meta_array")
+OF_EITHER = ("cache_attrs", "synchronizer", "meta_array")
 
 
 def _open_steps(

@@ -25,7 +25,7 @@ from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import make_store_path, resolve_store_path
-from zarr.types import JSON, ShapeLike, ZarrFormat
+from zarr.types import JSON, AccessModeLiteral, ShapeLike, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.arrays import change, stored
@@ -391,7 +391,8 @@ def unsaved_face(given: Any, parameters: dict[str, Any]) -> AsyncArray[Any]:
             "an Array is made of an AsyncArray, or of what a new array is made of: shape=, dtype=, store=, path= …; "
             + (f"missing: {', '.join(missing)}" if given is None else f"got both {given!r} and {sorted(parameters)}")
         )
-    place = resolve_store_path(parameters.pop("store", None), path=parameters.pop("path", None), mode="a")
+    store, path, chunks = (parameters.pop(name, None) for name in ("store", "path", "chunk_store"))
+    place = resolve_store_path(store, path=path, mode="a", chunk_store=chunks)
     return AsyncArray.from_handle(unsaved.unsaved_handle(place, **parameters))
 
 
@@ -410,7 +411,8 @@ def opened_face(store: StoreLike, path: str | None = None, read_only: bool = Fal
     TypeError
         If the value is no store.
     """
-    place = resolve_store_path(store, path=path, mode="r" if read_only else "r+")
+    mode: AccessModeLiteral = "r" if read_only else "r+"
+    place = resolve_store_path(store, path=path, mode=mode, chunk_store=older.get("chunk_store"))
     config = synchronizers.with_synchronizer(None, older.get("synchronizer"))
     write_empty = older.get("write_empty_chunks")
     if write_empty is not None:

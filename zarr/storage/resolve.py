@@ -267,6 +267,7 @@ def resolve_store_path(
     path: str | None = "",
     mode: AccessModeLiteral | None = None,
     storage_options: dict[str, Any] | None = None,
+    chunk_store: StoreLike | None = None,
 ) -> StorePath:
     """Return a place in a store from what a user gives, without changing its contents.
 
@@ -279,6 +280,8 @@ def resolve_store_path(
         Path below the place that ``store_like`` names.
     mode : {"r", "r+", "a", "w", "w-"}, optional
     storage_options : dict, optional
+    chunk_store : StoreLike, optional
+        Another store, for all values but metadata documents.
 
     Raises
     ------
@@ -286,12 +289,16 @@ def resolve_store_path(
         If the mode is ``"r"`` and there is no such folder or file.
     FileExistsError
         If the mode writes and there is a file in place of the folder.
+    ValueError
+        If ``chunk_store`` is a place in a store.
 
     Examples
     --------
     >>> resolve_store_path({}, path="a/b").path
     'a/b'
     """
+    if chunk_store is not None and chunk_store is not store_like:
+        return _split_place(store_like, chunk_store, path, mode, storage_options)
     below = normalize_path(path)
     if type(store_like) is str and _is_plain_folder(store_like, mode):
         _refuse_options(storage_options)
@@ -320,6 +327,24 @@ def resolve_store_path(
         store, above = _url.from_root(store)
         below = join(above, below)
     return StorePath.with_mode(store, below, mode)
+
+
+def _split_place(
+    store_like: StoreLike | None,
+    chunk_store: StoreLike,
+    path: str | None,
+    mode: AccessModeLiteral | None,
+    storage_options: dict[str, Any] | None,
+) -> StorePath:
+    """Return a place in two stores: one of documents, and one of all other values."""
+    if isinstance(chunk_store, StorePath) and chunk_store.path:
+        raise ValueError(f"chunk_store={chunk_store} is a place in a store, where a store is asked for")
+    of_chunks = storage_options if isinstance(chunk_store, str) and _url.is_uri(chunk_store) else None
+    only_chunks = of_chunks is not None and not (isinstance(store_like, str) and _url.is_uri(store_like))
+    of_documents = None if only_chunks else storage_options
+    place = resolve_store_path(store_like, path=path, mode=mode, storage_options=of_documents)
+    chunks = StorePath.with_mode(resolve_store(chunk_store, mode=mode, storage_options=of_chunks), "", mode).store
+    return StorePath(load("zarr.storage.wrappers.split").SplitStore(place.store, chunks), place.path)
 
 
 async def make_store(

@@ -115,7 +115,7 @@ def test_data_get_the_type_that_was_asked_for(dtype: Any, zarr_format: Any) -> N
 
 @pytest.mark.parametrize(
     "name",
-    ["synchronizer", "chunk_store", "cache_metadata", "cache_attrs", "object_codec", "read_only", "meta_array"],
+    ["synchronizer", "cache_metadata", "cache_attrs", "object_codec", "read_only", "meta_array"],
 )
 def test_parameters_without_effect_say_so(name: str) -> None:
     with pytest.warns(ZarrRuntimeWarning, match=name):

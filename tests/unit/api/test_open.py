@@ -165,19 +165,11 @@ def test_create_group() -> None:
     assert zarr.create_group(store, path="a/b", overwrite=True).attrs.asdict() == {}
 
 
-@pytest.mark.parametrize("name", ["cache_attrs", "synchronizer", "chunk_store", "meta_array"])
+@pytest.mark.parametrize("name", ["cache_attrs", "synchronizer", "meta_array"])
 def test_parameters_without_effect_say_so(name: str) -> None:
     for function in (zarr.group, zarr.open_group):
         with pytest.warns(zarr.errors.ZarrRuntimeWarning, match=name):
             function(MemoryStore(), **{name: object()})  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("function", ["open", "open_array"])
-def test_nor_are_they_passed_over_where_something_is_there(place: Path, function: str) -> None:
-    with pytest.warns(zarr.errors.ZarrRuntimeWarning, match="chunk_store is not yet implemented"):
-        getattr(zarr, function)(place, path="g/x", mode="r+", chunk_store={})
-    with pytest.warns(zarr.errors.ZarrRuntimeWarning, match="chunk_store is not yet implemented"):
-        zarr.open(place, path="g", mode="r", chunk_store={})
 
 
 @pytest.mark.parametrize("name", ["cache_metadata", "cache_attrs", "read_only", "meta_array", "synchronizer"])

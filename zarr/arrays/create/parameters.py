@@ -239,7 +239,10 @@ class Create(AnyNewArray, total=False):
         an error if a node is there; "r" and "r+" do not create.
     data : array-like, optional
         Elements to fill the array with, cast to ``dtype``; they determine the shape.
-    chunk_store, cache_metadata, cache_attrs, read_only, meta_array : optional
+    chunk_store : StoreLike, optional
+        A second store, in which all values but metadata documents are, at the same path. By default they are in
+        ``store``.
+    cache_metadata, cache_attrs, read_only, meta_array : optional
         Have no effect; kept for code written for zarr-python 2.
     """
 

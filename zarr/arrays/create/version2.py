@@ -57,14 +57,27 @@ def warn_without_effect(given: Mapping[str, Any], function: str | None = None) -
     Raises
     ------
     TypeError
-        If the function has no such parameter.
+        If the function has no such parameter, or ``chunk_store`` is given for a member of a group.
     """
+    refuse_chunk_store(given)
     unknown = set(given) - set(WITHOUT_EFFECT)
     if unknown and function is not None:
         raise TypeError(f"{function}() got an unexpected keyword argument {sorted(unknown)[0]!r}")
     for name in WITHOUT_EFFECT:
         if given.get(name) is not None:
             warn(f"{name} is not yet implemented", ZarrRuntimeWarning)
+
+
+def refuse_chunk_store(given: Mapping[str, Any]) -> None:
+    """Refuse ``chunk_store`` for a member of a group, whose values are where those of the group are.
+
+    Raises
+    ------
+    TypeError
+        If it is given.
+    """
+    if given.get("chunk_store") is not None:
+        raise TypeError("a member of a group has the stores of the group: give chunk_store to what opens the group")
 
 
 def legacy_array_steps(
@@ -531,6 +544,7 @@ def dataset_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
         ``chunks`` may be a bool, ``compressor`` a single codec, ``dimension_separator`` and ``write_empty_chunks`` are
         moved to their present place; parameters without effect are left out.
     """
+    refuse_chunk_store(given)
     ignored = {*WITHOUT_EFFECT, "object_codec", "path"}
     parameters = {name: value for name, value in given.items() if name not in ignored}
     if not H5PY_PARAMETERS.isdisjoint(parameters):

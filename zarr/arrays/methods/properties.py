@@ -124,8 +124,9 @@ class OlderNodeMembers(NodeFace):
 
     @property
     def chunk_store(self) -> Store:
-        """The store of the chunks, which is the store of the node."""
-        return self.store
+        """The store of the chunks: that of the node, unless ``chunk_store`` was given."""
+        found: Store = getattr(self.store, "chunk_store", self.store)
+        return found
 
     @property
     def meta_array(self) -> np.ndarray[Any, Any]:
@@ -138,7 +139,7 @@ class OlderNodeMembers(NodeFace):
     def _store(self) -> Store:
         return self.store
 
-    _chunk_store = _store
+    _chunk_store = chunk_store
 
     _path = NodeFace.path
 
