@@ -6,6 +6,7 @@ The layouts that are written by hand here are those that zarr-python 2.18.7 wrot
 from __future__ import annotations
 
 import asyncio
+import dbm.dumb
 import json
 import pickle
 import warnings
@@ -18,7 +19,7 @@ import pytest
 
 import zarr
 from tests.trust.together import run_together
-from zarr.errors import ReadOnlyError
+from zarr.errors import GroupNotFoundError, ReadOnlyError
 
 
 def inverted(value: Any) -> bytes:
@@ -439,3 +440,54 @@ def test_a_store_of_coroutines_holds_the_chunks(tmp_path: Path) -> None:
     zarr.create(4, chunks=2, store=documents, chunk_store=chunks)[:] = [1, 2, 3, 4]
     assert sorted(documents) == [".zarray"]
     assert zarr.open(documents, mode="r", chunk_store=chunks)[1:3].tolist() == [2, 3]
+
+
+# Stores that are opened for reading
+
+
+READERS: dict[str, tuple[Callable[[Path], Any], Callable[[Path], Any]]] = {
+    "ZipStore": (lambda path: zarr.ZipStore(path, mode="w"), lambda path: zarr.ZipStore(path, mode="r")),
+    "DBMStore": (
+        lambda path: zarr.DBMStore(path, flag="n", open=dbm.dumb.open),
+        lambda path: zarr.DBMStore(path, flag="r", open=dbm.dumb.open),
+    ),
+    "FSStore": (lambda path: zarr.storage.FSStore(str(path)), lambda path: zarr.storage.FSStore(str(path), mode="r")),
+}
+WITHOUT_MODE: dict[str, Callable[[Any], Any]] = {
+    "open": lambda store: zarr.open(store)["x"],
+    "open_group": lambda store: zarr.open_group(store)["x"],
+    "open_consolidated": lambda store: zarr.open_consolidated(store)["x"],
+    "open_array": lambda store: zarr.open_array(store, path="x"),
+    "group": lambda store: zarr.group(store)["x"],
+    "Group": lambda store: zarr.Group(store)["x"],
+    "Array": lambda store: zarr.Array(store, path="x"),
+    "chunk_store": lambda store: zarr.open_group(store, chunk_store=store.with_read_only(True))["x"],
+}
+
+
+@pytest.mark.parametrize("opener", WITHOUT_MODE)
+@pytest.mark.parametrize("kind", READERS)
+def test_a_store_opened_for_reading_needs_no_mode(kind: str, opener: str, tmp_path: Path) -> None:
+    write, read = READERS[kind]
+    with write(tmp_path / "a") as store:
+        zarr.group(store).create("x", shape=4, **PLAIN)[:] = 1
+        zarr.consolidate_metadata(store)
+    store = read(tmp_path / "a")
+    array = WITHOUT_MODE[opener](store)
+    assert array[:].tolist() == [1] * 4
+    with pytest.raises(ReadOnlyError):
+        array[:] = 2
+
+
+def test_modes_that_write_and_missing_nodes_are_refused(tmp_path: Path) -> None:
+    with zarr.ZipStore(tmp_path / "a.zip", mode="w") as store:
+        zarr.group(store)
+    store = zarr.ZipStore(tmp_path / "a.zip", mode="r")
+    with pytest.raises(ReadOnlyError):
+        zarr.open_group(store, mode="r+")
+    with pytest.raises(ReadOnlyError):
+        zarr.open_group(store, attributes={"a": 1})
+    with pytest.raises(GroupNotFoundError):
+        zarr.open_group(store, path="missing")
+    with pytest.raises(ReadOnlyError):
+        zarr.open_group(zarr.storage.ZipStore(tmp_path / "a.zip", mode="r"))

@@ -24,7 +24,7 @@ from zarr.steps.documents import wanted_names
 from zarr.steps.nodes import check_mode_steps, opening_steps, read_array_steps, read_node_steps
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
-from zarr.storage.resolve import resolve_store_path
+from zarr.storage.resolve import mode_over, resolve_store_path
 from zarr.types import AccessModeLiteral, ZarrFormat
 
 if TYPE_CHECKING:
@@ -150,6 +150,8 @@ def open_group_call(
     if without_effect:
         _creation.warn_without_effect(without_effect)
     mode = OLDER_MODES.get(mode, mode)
+    if mode == "a" and not attributes:
+        mode = mode_over(mode, store, chunk_store)
     config = None if synchronizer is None else synchronizers.with_synchronizer(None, synchronizer)
     if type(store) is str and "|" in store:
         zarr_format = url.format_of_url(store, zarr_format)

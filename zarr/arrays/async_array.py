@@ -24,8 +24,8 @@ from zarr.notices import warn
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
-from zarr.storage.resolve import make_store_path, resolve_store_path
-from zarr.types import JSON, AccessModeLiteral, ShapeLike, ZarrFormat
+from zarr.storage.resolve import make_store_path, mode_over, resolve_store_path
+from zarr.types import JSON, ShapeLike, ZarrFormat
 
 if TYPE_CHECKING:
     from zarr.arrays import change, stored
@@ -411,8 +411,9 @@ def opened_face(store: StoreLike, path: str | None = None, read_only: bool = Fal
     TypeError
         If the value is no store.
     """
-    mode: AccessModeLiteral = "r" if read_only else "r+"
-    place = resolve_store_path(store, path=path, mode=mode, chunk_store=older.get("chunk_store"))
+    chunks = older.get("chunk_store")
+    mode = "r" if read_only else mode_over("r+", store, chunks)
+    place = resolve_store_path(store, path=path, mode=mode, chunk_store=chunks)
     config = synchronizers.with_synchronizer(None, older.get("synchronizer"))
     write_empty = older.get("write_empty_chunks")
     if write_empty is not None:

@@ -32,8 +32,8 @@ from zarr.runners.locks.synchronizers import with_synchronizer
 from zarr.steps.consolidated import version
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
-from zarr.storage.resolve import StoreLike, resolve_store_path
-from zarr.types import AccessModeLiteral, ShapeLike, ZarrFormat, printable
+from zarr.storage.resolve import StoreLike, mode_over, resolve_store_path
+from zarr.types import ShapeLike, ZarrFormat, printable
 
 T = TypeVar("T")
 DefaultT = TypeVar("DefaultT")
@@ -402,8 +402,9 @@ def opened_face(store: Any, path: str | None = None, read_only: bool = False, **
     unknown = older.keys() - {"chunk_store", "cache_attrs", "synchronizer", "zarr_version", "meta_array"}
     if unknown:
         raise TypeError(f"Group() got an unexpected keyword argument {sorted(unknown)[0]!r}")
-    mode: AccessModeLiteral = "r" if read_only else "r+"
-    place = resolve_store_path(store, path=path, mode=mode, chunk_store=older.get("chunk_store"))
+    chunks = older.get("chunk_store")
+    mode = "r" if read_only else mode_over("r+", store, chunks)
+    place = resolve_store_path(store, path=path, mode=mode, chunk_store=chunks)
     handle = runner_for(place.store).run(open_group_steps(place, older.get("zarr_version")))
     handle.config = with_synchronizer(handle.config, older.get("synchronizer"))
     return AsyncGroup.from_handle(handle)

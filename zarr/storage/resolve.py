@@ -329,6 +329,24 @@ def resolve_store_path(
     return StorePath.with_mode(store, below, mode)
 
 
+def mode_over(mode: AccessModeLiteral, *stores: object) -> AccessModeLiteral:
+    """Return a default mode, or "r" if one of the stores is a read-only store of zarr-python 2.
+
+    In zarr-python 2 the mode of the store counts where a call gives none. Stores of zarr-python 3 raise an error.
+
+    Examples
+    --------
+    >>> import zarr
+    >>> store = zarr.MemoryStore()
+    >>> mode_over("a", store, None), mode_over("a", store.with_read_only(True), None)
+    ('a', 'r')
+    """
+    for store in stores:
+        if getattr(store, "read_only", False) and instance_of(store, "zarr.storage.version2.stores", "Format2Store"):
+            return "r"
+    return mode
+
+
 def _split_place(
     store_like: StoreLike | None,
     chunk_store: StoreLike,
