@@ -21,6 +21,12 @@ IN_ORDER_OF_OPEN_ARRAY: Final = (
     "write_empty_chunks",
 )  # fmt: skip
 
+IN_ORDER_OF_ARRAY: Final = (
+    "path", "read_only", "chunk_store", "synchronizer", "cache_metadata", "cache_attrs", "partial_decompress",
+    "write_empty_chunks", "zarr_version", "meta_array",
+)  # fmt: skip
+IN_ORDER_OF_GROUP: Final = ("path", "read_only", "chunk_store", "cache_attrs", "synchronizer", "zarr_version")
+
 
 def also_in_order(*names: str, **renamed: str) -> Callable[[F], F]:
     """Accept the calls of zarr-python 2 too; the signature stays that of zarr-python 3.
@@ -96,6 +102,24 @@ def named(function: str, names: tuple[str, ...], values: tuple[Any, ...], given:
         elif value is not None:
             raise TypeError(f"{function}() got multiple values for argument {name!r}")
     return given
+
+
+def named_of_node(kind: str, names: tuple[str, ...], values: tuple[Any, ...], given: dict[str, Any]) -> dict[str, Any]:
+    """Add the positional values that follow a store to the arguments by name, if the first one is a path.
+
+    Raises
+    ------
+    TypeError
+        If the first one is no path.
+
+    Examples
+    --------
+    >>> named_of_node("Group", IN_ORDER_OF_GROUP, ("a/b", True), {})
+    {'path': 'a/b', 'read_only': True}
+    """
+    if values[0] is not None and not isinstance(values[0], str):
+        raise TypeError(f"{kind}() takes the path of the node after a store, got {type(values[0]).__name__!r}")
+    return named(kind, names, values, given)
 
 
 def key_of_copy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any], Any]:

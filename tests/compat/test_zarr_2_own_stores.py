@@ -491,3 +491,30 @@ def test_modes_that_write_and_missing_nodes_are_refused(tmp_path: Path) -> None:
         zarr.open_group(store, path="missing")
     with pytest.raises(ReadOnlyError):
         zarr.open_group(zarr.storage.ZipStore(tmp_path / "a.zip", mode="r"))
+
+
+def test_what_follows_a_store_by_position() -> None:
+    documents, chunks = two_stores_of_2()
+    documents = {f"a/{key}": value for key, value in documents.items()}
+    chunks = {f"a/{key}": value for key, value in chunks.items()}
+    make: Any = zarr.Group
+    group = make(documents, "a", True, chunks)
+    assert (group.path, group.read_only, group["x"][:].tolist()) == ("a", True, [1, 2, 3, 4])
+    assert make({**documents, **chunks}, "a")["x"][:].tolist() == [1, 2, 3, 4]
+    make = zarr.Array
+    array = make(documents, "a/x", True, chunks)
+    assert (array.path, array.read_only, array[:].tolist()) == ("a/x", True, [1, 2, 3, 4])
+    assert not make(documents, "a/x").read_only
+
+
+@pytest.mark.parametrize("make", [zarr.Array, zarr.Group])
+def test_what_cannot_follow_a_store_by_position(make: Any) -> None:
+    documents, chunks = two_stores_of_2()
+    with pytest.raises(TypeError, match="path of the node"):
+        make(documents, chunks)
+    with pytest.raises(TypeError, match="multiple values for argument 'path'"):
+        make(documents, "x", path="y")
+    with pytest.raises(TypeError, match="by position"):
+        make(documents, "x", *[None] * 20)
+    with pytest.raises(TypeError):
+        make(zarr.group(documents)["x"]._async_array, "x")

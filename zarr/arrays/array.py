@@ -14,6 +14,7 @@ from zarr.arrays.io.reading import getitem_steps, iterate_rows
 from zarr.arrays.methods.array_api import StandardMethods
 from zarr.arrays.methods.version2 import OlderMembers
 from zarr.chunks.spec import ArrayConfigLike
+from zarr.older_calls import IN_ORDER_OF_ARRAY, named_of_node, without_positions
 from zarr.runners.choose import runner_for
 from zarr.storage.path import StorePath
 from zarr.storage.resolve import make_store_path
@@ -55,7 +56,7 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     ----------
     _async_array : AsyncArray, optional
         The other face of the same array. Or, as in zarr-python 2, a store; then ``path`` is the path of the array in
-        it, and ``read_only`` refuses changes.
+        it, and ``read_only`` refuses changes; both may follow the store by position.
     **parameters
         Instead of it, the parameters of a new array: ``shape``, ``dtype``, ``store`` and ``path`` (where it will be
         saved), ``config``, and the parameters of :func:`zarr.create_array` for chunks and codecs. The array is in
@@ -79,7 +80,12 @@ class Array(StandardMethods, OlderMembers, Generic[T_ArrayMetadata]):
     10
     """
 
-    def __init__(self, _async_array: AsyncArray[T_ArrayMetadata] | None = None, **parameters: Any) -> None:
+    @without_positions
+    def __init__(
+        self, _async_array: AsyncArray[T_ArrayMetadata] | None = None, *in_order: Any, **parameters: Any
+    ) -> None:
+        if in_order:
+            parameters = named_of_node("Array", IN_ORDER_OF_ARRAY, in_order, parameters)
         if _async_array is None or parameters or not hasattr(_async_array, "_handle"):
             _async_array = unsaved_face(_async_array, parameters)
         self._async_array = _async_array

@@ -22,7 +22,7 @@ from zarr.groups.members import members_steps
 from zarr.groups.methods.members import array_of
 from zarr.groups.methods.version2 import LegacyMembers
 from zarr.groups.opening import open_group_steps
-from zarr.older_calls import also_in_order
+from zarr.older_calls import IN_ORDER_OF_GROUP, also_in_order, named_of_node, without_positions
 from zarr.runners.choose import runner_for
 from zarr.runners.inline import InlineRunner
 from zarr.steps.requests import Steps
@@ -59,7 +59,7 @@ class Group(LegacyMembers):
         The asynchronous face of the same group. Or, as in zarr-python 2, a store; then ``path`` is the path of the
         group in it, and ``read_only`` refuses changes.
     **older
-        Parameters of zarr-python 2: ``path``, ``read_only`` and others.
+        Parameters of zarr-python 2: ``path``, ``read_only`` and others; they may follow the store by position.
 
     Examples
     --------
@@ -75,7 +75,10 @@ class Group(LegacyMembers):
 
     _async_group: AsyncGroup
 
-    def __init__(self, _async_group: AsyncGroup, **older: Any) -> None:
+    @without_positions
+    def __init__(self, _async_group: AsyncGroup, *in_order: Any, **older: Any) -> None:
+        if in_order:
+            older = named_of_node("Group", IN_ORDER_OF_GROUP, in_order, older)
         if older or not hasattr(_async_group, "_handle"):
             _async_group = opened_face(_async_group, **older)
         self._async_group = _async_group
