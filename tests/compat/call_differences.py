@@ -35,6 +35,11 @@ REASONS = [
     Reason("text and bytes without a length are of any length", r"'U'|'S'|bytes|'V'", "length must be >= 1"),
     Reason("raw bytes have a name in format 3", r"'r16'", "TypeError"),
     Reason("a path that ends in .zip is a zip archive", r"x\.zip"),
+    Reason("an index without dimensions is a number, as in NumPy", r"np\.array\(1\)", "1-dimensional only", "value"),
+    Reason("a codec of objects counts, or a warning says why not", "object_codec=", "warns", "warns"),
+    Reason("a codec that does not fit the data is refused", r"numcodecs\.Delta", "TypeError", "ChunkEncodeError: codec"),
+    Reason("what was saved is what is opened", r"zarr\.save\(.*zarr_format=2\); zarr\.open\(", "value", r"value: \.attrs"),
+    Reason("a store of chunks holds chunks, and must be a store", "chunk_store=1", "", "TypeError: Unsupported type"),
     Reason("None and True choose chunks, in all functions", "chunk", "not a valid chunk input|chunks has"),
     Reason(
         "names of members may be text, bytes and paths, and None is the group itself",
