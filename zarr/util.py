@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from zarr.arrays.create.version2 import implied_object_codec
+from zarr.arrays.create.objects import implied_object_codec
 from zarr.arrays.show.info import human_readable_size as human_readable_size
 from zarr.chunks.guesses import guess_regular_chunks
 from zarr.storage.keys import normalize_path

@@ -155,8 +155,7 @@ def open_group_call(
     config = None if synchronizer is None else synchronizers.with_synchronizer(None, synchronizer)
     if type(store) is str and "|" in store:
         zarr_format = url.format_of_url(store, zarr_format)
-    where: dict[str, Any] = {"storage_options": storage_options, "chunk_store": chunk_store}
-    place = resolve_store_path(store, path=path, mode=mode, **where)
+    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options, chunk_store=chunk_store)
 
     def steps(place: StorePath) -> Steps[GroupHandle]:
         yield from check_mode_steps(place, mode, store)
@@ -317,8 +316,8 @@ def open_array_call(
         zarr_format = url.format_of_url(store, zarr_format)
     mode = kwargs.pop("mode", None)
     mode = OLDER_MODES.get(mode, mode)
-    where: dict[str, Any] = {"storage_options": storage_options, "chunk_store": kwargs.pop("chunk_store", None)}
-    place = resolve_store_path(store, path=path, mode=mode, **where)
+    chunks = kwargs.pop("chunk_store", None)
+    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options, chunk_store=chunks)
     if mode == "w-":
         return Call(place.store, _checked_steps(place, mode, store, zarr_format, config, kwargs))
     return Call(place.store, opening_steps(place, _open_array_steps, mode, zarr_format, config, kwargs))
@@ -388,8 +387,7 @@ def create_call(
 ) -> Call[ArrayHandle]:
     """Create an array by the parameters of ``zarr.create``."""
     parameters["zarr_format"] = format_of(parameters, parameters.get("zarr_format"))
-    where: dict[str, Any] = {"storage_options": storage_options, "chunk_store": chunk_store}
-    place = resolve_store_path(store, path=path, mode=mode, **where)
+    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options, chunk_store=chunk_store)
 
     def steps(place: StorePath) -> Steps[ArrayHandle]:
         yield from check_mode_steps(place, mode, store)
@@ -454,8 +452,8 @@ def open_call(
     zarr_format = format_of(kwargs, zarr_format)
     if type(store) is str and "|" in store:
         zarr_format = url.format_of_url(store, zarr_format)
-    where: dict[str, Any] = {"storage_options": storage_options, "chunk_store": kwargs.pop("chunk_store", None)}
-    place = resolve_store_path(store, path=path, mode=mode, **where)
+    chunks = kwargs.pop("chunk_store", None)
+    place = resolve_store_path(store, path=path, mode=mode, storage_options=storage_options, chunk_store=chunks)
     if mode is None:
         mode = "r" if place.store.read_only else "a"
 

@@ -24,7 +24,7 @@ from zarr.notices import warn
 from zarr.runners.choose import async_runner_for, runner_for
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
-from zarr.storage.resolve import make_store_path, mode_over, resolve_store_path
+from zarr.storage.resolve import make_store_path, resolve_opened, resolve_store_path
 from zarr.types import JSON, ShapeLike, ZarrFormat
 
 if TYPE_CHECKING:
@@ -411,9 +411,7 @@ def opened_face(store: StoreLike, path: str | None = None, read_only: bool = Fal
     TypeError
         If the value is no store.
     """
-    chunks = older.get("chunk_store")
-    mode = "r" if read_only else mode_over("r+", store, chunks)
-    place = resolve_store_path(store, path=path, mode=mode, chunk_store=chunks)
+    place = resolve_opened(store, path, read_only, older.get("chunk_store"))
     config = synchronizers.with_synchronizer(None, older.get("synchronizer"))
     write_empty = older.get("write_empty_chunks")
     if write_empty is not None:

@@ -32,7 +32,7 @@ from zarr.runners.locks.synchronizers import with_synchronizer
 from zarr.steps.consolidated import version
 from zarr.steps.requests import Steps
 from zarr.storage.path import StorePath
-from zarr.storage.resolve import StoreLike, mode_over, resolve_store_path
+from zarr.storage.resolve import StoreLike, resolve_opened, resolve_store_path
 from zarr.types import ShapeLike, ZarrFormat, printable
 
 T = TypeVar("T")
@@ -402,9 +402,7 @@ def opened_face(store: Any, path: str | None = None, read_only: bool = False, **
     unknown = older.keys() - {"chunk_store", "cache_attrs", "synchronizer", "zarr_version", "meta_array"}
     if unknown:
         raise TypeError(f"Group() got an unexpected keyword argument {sorted(unknown)[0]!r}")
-    chunks = older.get("chunk_store")
-    mode = "r" if read_only else mode_over("r+", store, chunks)
-    place = resolve_store_path(store, path=path, mode=mode, chunk_store=chunks)
+    place = resolve_opened(store, path, read_only, older.get("chunk_store"))
     handle = runner_for(place.store).run(open_group_steps(place, older.get("zarr_version")))
     handle.config = with_synchronizer(handle.config, older.get("synchronizer"))
     return AsyncGroup.from_handle(handle)

@@ -84,9 +84,10 @@ def runner_for(store: Store) -> InlineRunner | LoopRunner:
     known = _SYNC.get(id(store))
     runner = None if known is None else known()
     if runner is None:
-        if class_opens_itself(type(store)) and is_synchronous(store) and opens_itself(store) and not store._is_open:
+        plain = is_synchronous(store)
+        if plain and class_opens_itself(type(store)) and opens_itself(store) and not store._is_open:
             sync.sync(store._ensure_open())
-        runner = InlineRunner(store, _over_loop) if is_synchronous(store) else asynchronous.LoopRunner(store)  # type: ignore[arg-type]
+        runner = InlineRunner(store, _over_loop) if plain else asynchronous.LoopRunner(store)  # type: ignore[arg-type]
         _keep(_SYNC, store, runner)
     return runner
 

@@ -347,6 +347,12 @@ def mode_over(mode: AccessModeLiteral, *stores: object) -> AccessModeLiteral:
     return mode
 
 
+def resolve_opened(store: StoreLike, path: str | None, read_only: bool, chunk_store: StoreLike | None) -> StorePath:
+    """Return the place of a node that ``Array(store)`` or ``Group(store)`` of zarr-python 2 opens."""
+    mode = "r" if read_only else mode_over("r+", store, chunk_store)
+    return resolve_store_path(store, path=path, mode=mode, chunk_store=chunk_store)
+
+
 def _split_place(
     store_like: StoreLike | None,
     chunk_store: StoreLike,

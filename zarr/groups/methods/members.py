@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, Unpack, cast
 
 from zarr.arrays.array import Array
 from zarr.arrays.attributes import Attributes
+from zarr.arrays.create.objects import implied_object_codec
 from zarr.arrays.create.parameters import CREATE_ARRAY, FILLS, CreateMember, fills, takes
-from zarr.arrays.create.version2 import implied_object_codec, with_one_compressor
+from zarr.arrays.create.version2 import with_one_compressor
 from zarr.arrays.handle import ArrayHandle
 from zarr.arrays.io.batch import BatchScope
 from zarr.arrays.methods.properties import NodeFace

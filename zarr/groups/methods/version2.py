@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from zarr.arrays.array import Array
-from zarr.arrays.create.version2 import chunks_of, dataset_parameters, implied_object_codec
+from zarr.arrays.create.objects import implied_object_codec
+from zarr.arrays.create.version2 import chunks_of, dataset_parameters
 from zarr.arrays.methods.properties import OlderNodeMembers
 from zarr.errors import ContainsArrayError, ContainsGroupError
 from zarr.groups.methods.members import HasMembers
